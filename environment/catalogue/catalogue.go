@@ -1,0 +1,83 @@
+// Package catalogue keeps what an operator configures: companies, the
+// instance's settings and the environments with their secrets and trusted keys.
+package catalogue
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"berth/environment"
+
+	"github.com/google/uuid"
+)
+
+// Store is what the catalogue needs of the database. Each method is one
+// transaction; each write also writes its activity, bumps the catalogue's
+// revision and wakes environment.CatalogueSubject.
+type Store interface {
+	Companies(context.Context) ([]environment.Company, error)
+	// Company is KindNotFound with code company_not_found.
+	Company(context.Context, uuid.UUID) (environment.Company, error)
+	// CreateCompany is KindConflict with code name_taken.
+	CreateCompany(context.Context, environment.Company, environment.Activity) error
+
+	Settings(context.Context) (environment.Settings, error)
+	// UpdateSettings is KindInvalid with code environment_not_found or
+	// environment_inactive when the default cannot be the default.
+	UpdateSettings(context.Context, environment.SettingsPatch, environment.Activity) (environment.Settings, error)
+
+	// EnsureLocal inserts the one local row when there is none and returns the
+	// row; on a new instance with asDefault it also becomes the default. Two
+	// servers at once make one row. A row of another driver that took the name
+	// keeps it: the local one is then called "Local (this server)".
+	EnsureLocal(ctx context.Context, local environment.Environment, asDefault bool) (environment.Environment, error)
+
+	ListEnvironments(context.Context, environment.ListFilter) (environment.Page[environment.EnvironmentView], error)
+	// Environment is KindNotFound with code environment_not_found.
+	Environment(context.Context, uuid.UUID) (environment.EnvironmentView, error)
+	// CreateEnvironment is KindConflict: name_taken, or local_exists.
+	CreateEnvironment(context.Context, Write) (environment.Environment, error)
+	// UpdateEnvironment writes when the row still has revision expect, and
+	// returns the row with the next one; KindStale with code stale_revision
+	// when it has not, KindConflict as CreateEnvironment.
+	UpdateEnvironment(ctx context.Context, w Write, expect int) (environment.Environment, error)
+	Impact(context.Context, uuid.UUID) (environment.Impact, error)
+	// DeleteEnvironment checks the impact inside its transaction: KindConflict
+	// with code environment_in_use and detail "deleteBlockedReasons". History
+	// (runs, leases, activity) stays readable; probes go with the row.
+	DeleteEnvironment(context.Context, uuid.UUID, environment.DeleteOptions, environment.Activity) (environment.Environment, error)
+
+	// Secret returns a secret's row and its ciphertext; KindNotFound with code
+	// secret_missing.
+	Secret(context.Context, uuid.UUID) (environment.StoredSecret, []byte, error)
+	// CatalogueRevision grows with every change of what the list shows.
+	CatalogueRevision(context.Context) (int64, error)
+
+	Activity(context.Context, environment.ActivityFilter) (environment.Page[environment.Activity], error)
+}
+
+// Write is one change of an environment's row with its secrets.
+type Write struct {
+	Environment environment.Environment
+	NewSecrets  []environment.SealedSecret
+	DropSecrets []uuid.UUID
+	// ConfigChanged says that driver, config or variables changed, so that the
+	// store sets ConfigRevision to the new Revision.
+	ConfigChanged bool
+	Activity      environment.Activity
+}
+
+// Service is the catalogue.
+type Service struct {
+	store   Store
+	drivers environment.Drivers
+	vault   environment.Vault
+	now     func() time.Time
+	log     *slog.Logger
+}
+
+// New returns the catalogue. All arguments are needed.
+func New(store Store, drivers environment.Drivers, vault environment.Vault, now func() time.Time, log *slog.Logger) *Service {
+	return &Service{store: store, drivers: drivers, vault: vault, now: now, log: log}
+}

@@ -1,0 +1,41 @@
+package environment
+
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+)
+
+// EventKind is the SSE event name.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventStage  EventKind = "stage"
+	EventOutput EventKind = "output"
+	EventState  EventKind = "state"
+	EventEnd    EventKind = "end"
+)
+
+// Event is one thing that happened to a probe or a run. Seq orders the events
+// of a subject and is the SSE id. An output event carries Chunk, the others
+// Payload.
+type Event struct {
+	Seq     int64
+	Subject uuid.UUID
+	Kind    EventKind
+	Payload json.RawMessage
+	Chunk   *LogChunk
+}
+
+// Feed wakes readers when rows of a subject changed. A wake-up says only "read
+// again": it may be spurious, and after a lost connection to the database every
+// subscriber gets one. CatalogueSubject stands for the list of environments.
+type Feed interface {
+	// Subscribe returns a channel of capacity one and a function that ends the
+	// subscription and must be called.
+	Subscribe(subject uuid.UUID) (<-chan struct{}, func())
+}
+
+// CatalogueSubject is woken when any environment row or its health changed.
+var CatalogueSubject = uuid.UUID{0xbe, 0x47}

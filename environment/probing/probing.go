@@ -1,0 +1,122 @@
+// Package probing tests targets, stage by stage, as durable jobs.
+package probing
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"berth/environment"
+
+	"github.com/google/uuid"
+)
+
+// Store is what probing needs of the database; each method is one transaction.
+// Writes of stages and ends append an event and wake the probe's subject; those
+// of a saved environment also bump the catalogue and wake CatalogueSubject.
+type Store interface {
+	Environment(context.Context, uuid.UUID) (environment.EnvironmentView, error)
+	Settings(context.Context) (environment.Settings, error)
+	// CreateProbe inserts a queued probe. When the saved environment has one
+	// under way already (never for drafts), it returns that one and false.
+	CreateProbe(context.Context, environment.Probe) (environment.Probe, bool, error)
+	// BeginProbe moves queued to running; false when it is no longer queued.
+	BeginProbe(ctx context.Context, id uuid.UUID) (bool, error)
+	// ReportStage stores a stage among the probe's stages; nothing when the
+	// probe has ended.
+	ReportStage(ctx context.Context, id uuid.UUID, stage environment.Stage) error
+	// FinishProbe stores the verdict when the probe has not ended yet. Unless
+	// it is a draft, or the environment's config changed since (the verdict is
+	// then kept in the history but is not the newest of what is saved), it
+	// becomes the environment's last probe. An interrupted or cancelled one
+	// becomes it only when there is none.
+	FinishProbe(context.Context, environment.Probe, environment.Activity) (environment.Probe, error)
+	// Probe is KindNotFound with code probe_not_found.
+	Probe(context.Context, uuid.UUID) (environment.Probe, error)
+	// Probes are those of a saved environment, drafts not among them, newest first.
+	Probes(ctx context.Context, environmentID uuid.UUID, limit int, cursor string) (environment.Page[environment.Probe], error)
+	// AskCancel notes that a probe is to stop and wakes its subject.
+	AskCancel(ctx context.Context, id uuid.UUID, by string) error
+	// CancelAsked tells whether somebody asked.
+	CancelAsked(ctx context.Context, id uuid.UUID) (bool, error)
+	// InterruptOrphans ends every probe under way whose server is dead.
+	InterruptOrphans(ctx context.Context) (int, error)
+	Events(ctx context.Context, subject uuid.UUID, after int64, limit int) ([]environment.Event, error)
+}
+
+// Specs opens environments; catalogue.Service.
+type Specs interface {
+	Spec(context.Context, environment.Environment) (environment.Spec, []environment.EnvValue, error)
+	DraftSpec(context.Context, environment.Actor, *uuid.UUID, environment.Draft) (environment.Spec, error)
+	PinFirstUse(ctx context.Context, id uuid.UUID, knownHosts string) error
+}
+
+// Options are the numbers of a Service.
+type Options struct {
+	Owner    uuid.UUID     // this server
+	Parallel int           // probes at once; cores × 8
+	Limit    time.Duration // of one probe: 30 s
+}
+
+// Service runs probes.
+type Service struct {
+	store   Store
+	specs   Specs
+	drivers environment.Drivers
+	feed    environment.Feed
+	opts    Options
+	now     func() time.Time
+	log     *slog.Logger
+	// more fields as needed
+}
+
+// New returns the service. Nothing runs before Run.
+func New(store Store, specs Specs, drivers environment.Drivers, feed environment.Feed, opts Options, now func() time.Time, log *slog.Logger) *Service {
+	return &Service{store: store, specs: specs, drivers: drivers, feed: feed, opts: opts, now: now, log: log}
+}
+
+// Run is the service's loop: it interrupts what dead servers left, and returns
+// when ctx ended and every probe of this process has been told to stop and has.
+func (s *Service) Run(ctx context.Context) error { panic("unwritten") }
+
+// Start begins a probe of a saved environment; the one under way when there is
+// one. It returns at once; the probe does not end with ctx.
+func (s *Service) Start(ctx context.Context, actor environment.Actor, id uuid.UUID, company *uuid.UUID) (environment.Probe, error) {
+	panic("unwritten")
+}
+
+// StartDraft begins a probe of values that are not saved. baseID is the row
+// that the form edits; nil for a new one.
+func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Probe, error) {
+	panic("unwritten")
+}
+
+// StartAll begins a probe of every active environment whose driver can, but
+// Local.
+func (s *Service) StartAll(ctx context.Context, actor environment.Actor) ([]environment.Probe, error) {
+	panic("unwritten")
+}
+
+// Wait returns the probe when it has ended, or ctx's error.
+func (s *Service) Wait(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Probe, error) {
+	panic("unwritten")
+}
+
+// Cancel asks a probe to stop, wherever it runs. Cancelling what has ended is
+// not an error.
+func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Probe, error) {
+	panic("unwritten")
+}
+
+func (s *Service) Get(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Probe, error) {
+	panic("unwritten")
+}
+
+func (s *Service) History(ctx context.Context, actor environment.Actor, environmentID uuid.UUID, limit int, cursor string) (environment.Page[environment.Probe], error) {
+	panic("unwritten")
+}
+
+// Events returns what happened to a probe after a sequence number.
+func (s *Service) Events(ctx context.Context, actor environment.Actor, id uuid.UUID, after int64) ([]environment.Event, error) {
+	panic("unwritten")
+}
