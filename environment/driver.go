@@ -163,11 +163,16 @@ type Exec struct {
 	// Received is how many bytes of each stream are stored already.
 	Received map[Stream]int64
 	// OnStart is called once with the identity, before any output. An error of
-	// OnStart or Output ends the work.
+	// OnStart or Output ends the work, but ErrDetach leaves it to its grace.
 	OnStart func(Process, HostFacts, string) error // string: working folder
 	// Output delivers bytes in order, each stream on its own offsets. offset is
-	// the position in the stream. What it took without error is safe.
+	// the position in the stream. What it took without error is on its way into
+	// the store; it may keep no reference to data after it returned.
 	Output func(stream Stream, offset int64, data []byte) error
+	// Settle, unless nil, is called after the last Output and before the run
+	// folder is removed from the target: it returns when all output is stored.
+	// With an error the folder stays, so that the output can be had again.
+	Settle func() error
 	// Stop, when closed, ends the work; StopReason says why afterwards.
 	Stop <-chan struct{}
 }

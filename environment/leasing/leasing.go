@@ -13,6 +13,8 @@ import (
 
 // Store is what leasing needs of the database; each method is one transaction.
 type Store interface {
+	// Run is KindNotFound with code run_not_found.
+	Run(context.Context, uuid.UUID) (environment.Run, error)
 	CreateLease(context.Context, environment.Lease) error
 	// UpdateLease locks the row, lets change alter it, and stores it. A status
 	// that the old one cannot become is KindConflict with code

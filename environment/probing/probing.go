@@ -16,7 +16,7 @@ import (
 // of a saved environment also bump the catalogue and wake CatalogueSubject.
 type Store interface {
 	Environment(context.Context, uuid.UUID) (environment.EnvironmentView, error)
-	Settings(context.Context) (environment.Settings, error)
+	ListEnvironments(context.Context, environment.ListFilter) (environment.Page[environment.EnvironmentView], error)
 	// CreateProbe inserts a queued probe. When the saved environment has one
 	// under way already (never for drafts), it returns that one and false.
 	CreateProbe(context.Context, environment.Probe) (environment.Probe, bool, error)
