@@ -4,9 +4,11 @@ package probing
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"berth/environment"
+	"berth/environment/crew"
 
 	"github.com/google/uuid"
 )
@@ -67,56 +69,53 @@ type Service struct {
 	opts    Options
 	now     func() time.Time
 	log     *slog.Logger
-	// more fields as needed
+	crew    crew.Crew
+	slots   chan struct{} // one for each probe at work
 }
 
-// New returns the service. Nothing runs before Run.
+// New returns the service. Nothing runs before Run. Options that are zero get
+// the product's numbers.
 func New(store Store, specs Specs, drivers environment.Drivers, feed environment.Feed, opts Options, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, specs: specs, drivers: drivers, feed: feed, opts: opts, now: now, log: log}
+	if opts.Parallel <= 0 {
+		opts.Parallel = 8 * runtime.NumCPU()
+	}
+	if opts.Limit <= 0 {
+		opts.Limit = DefaultLimit
+	}
+	return &Service{store: store, specs: specs, drivers: drivers, feed: feed, opts: opts, now: now, log: log,
+		slots: make(chan struct{}, opts.Parallel)}
 }
+
+// DefaultLimit is the deadline of a probe, counted from its begin.
+const DefaultLimit = 30 * time.Second
+
+// sweepEvery is the time between looks for probes of dead servers.
+const sweepEvery = 2 * time.Second
 
 // Run is the service's loop: it interrupts what dead servers left, and returns
 // when ctx ended and every probe of this process has been told to stop and has.
-func (s *Service) Run(ctx context.Context) error { panic("unwritten") }
-
-// Start begins a probe of a saved environment; the one under way when there is
-// one. It returns at once; the probe does not end with ctx.
-func (s *Service) Start(ctx context.Context, actor environment.Actor, id uuid.UUID, company *uuid.UUID) (environment.Probe, error) {
-	panic("unwritten")
+func (s *Service) Run(ctx context.Context) error {
+	s.crew.Open(ctx)
+	defer s.crew.Close()
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		if _, err := s.Tick(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("interrupt probes of dead servers", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
 }
 
-// StartDraft begins a probe of values that are not saved. baseID is the row
-// that the form edits; nil for a new one.
-func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Probe, error) {
-	panic("unwritten")
-}
-
-// StartAll begins a probe of every active environment whose driver can, but
-// Local.
-func (s *Service) StartAll(ctx context.Context, actor environment.Actor) ([]environment.Probe, error) {
-	panic("unwritten")
-}
-
-// Wait returns the probe when it has ended, or ctx's error.
-func (s *Service) Wait(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Probe, error) {
-	panic("unwritten")
-}
-
-// Cancel asks a probe to stop, wherever it runs. Cancelling what has ended is
-// not an error.
-func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Probe, error) {
-	panic("unwritten")
-}
-
-func (s *Service) Get(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Probe, error) {
-	panic("unwritten")
-}
-
-func (s *Service) History(ctx context.Context, actor environment.Actor, environmentID uuid.UUID, limit int, cursor string) (environment.Page[environment.Probe], error) {
-	panic("unwritten")
-}
-
-// Events returns what happened to a probe after a sequence number.
-func (s *Service) Events(ctx context.Context, actor environment.Actor, id uuid.UUID, after int64) ([]environment.Event, error) {
-	panic("unwritten")
+// Tick interrupts what dead servers left and returns how many probes that were.
+func (s *Service) Tick(ctx context.Context) (int, error) {
+	n, err := s.store.InterruptOrphans(ctx)
+	if n > 0 {
+		s.log.Info("probes of dead servers interrupted", "probes", n)
+	}
+	return n, err
 }

@@ -1,0 +1,163 @@
+package probing
+
+import (
+	"context"
+
+	"berth/environment"
+	"berth/environment/access"
+
+	"github.com/google/uuid"
+)
+
+// job is a probe's row with what is needed to do it.
+type job struct {
+	probe  environment.Probe
+	prober environment.Prober
+	actor  environment.Actor
+	// open gives the spec; a draft's was opened when its values were checked.
+	open func(context.Context) (environment.Spec, error)
+}
+
+// Start begins a probe of a saved environment; the one under way when there is
+// one. It returns at once; the probe does not end with ctx. KindConflict with
+// code environment_inactive when it is archived; KindUnavailable with code
+// provider_unavailable when its driver is not installed, or server_stopping.
+func (s *Service) Start(ctx context.Context, actor environment.Actor, id uuid.UUID, company *uuid.UUID) (environment.Probe, error) {
+	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
+		return environment.Probe{}, err
+	}
+	view, err := s.store.Environment(ctx, id)
+	if err != nil {
+		return environment.Probe{}, err
+	}
+	return s.startSaved(ctx, actor, view.Environment, company)
+}
+
+func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env environment.Environment, company *uuid.UUID) (environment.Probe, error) {
+	if env.Status == environment.StatusArchived {
+		return environment.Probe{}, environment.Conflict(environment.CodeEnvironmentInactive, "The environment "+env.Name+" is archived.").
+			Remedy(environment.Remedy(environment.CodeEnvironmentInactive))
+	}
+	prober, err := environment.Ability[environment.Prober](s.drivers, env.Driver)
+	if err != nil {
+		return environment.Probe{}, err
+	}
+	p := s.newProbe(actor, env.Driver, s.describe(env.Driver, env.Config))
+	p.EnvironmentID, p.CompanyID, p.ConfigRevision = &env.ID, company, env.ConfigRevision
+	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, open: func(ctx context.Context) (environment.Spec, error) {
+		spec, _, err := s.specs.Spec(ctx, env)
+		spec.CompanyID = company
+		return spec, err
+	}})
+}
+
+// StartDraft begins a probe of values that are not saved. baseID is the row
+// that the form edits; nil for a new one.
+func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Probe, error) {
+	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
+		return environment.Probe{}, err
+	}
+	spec, err := s.specs.DraftSpec(ctx, actor, baseID, d)
+	if err != nil {
+		return environment.Probe{}, err
+	}
+	spec.CompanyID = company
+	prober, err := environment.Ability[environment.Prober](s.drivers, spec.Driver)
+	if err != nil {
+		return environment.Probe{}, err
+	}
+	p := s.newProbe(actor, spec.Driver, s.describe(spec.Driver, spec.Config))
+	p.EnvironmentID, p.CompanyID, p.Draft, p.ConfigRevision = baseID, company, true, spec.ConfigRevision
+	return s.begin(ctx, job{probe: p, prober: prober, actor: actor,
+		open: func(context.Context) (environment.Spec, error) { return spec, nil }})
+}
+
+// StartAll begins a probe of every active environment whose driver can, but
+// Local. One that refuses meanwhile, because it was just archived or deleted,
+// is left out.
+func (s *Service) StartAll(ctx context.Context, actor environment.Actor) ([]environment.Probe, error) {
+	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
+		return nil, err
+	}
+	started := []environment.Probe{}
+	filter := environment.ListFilter{Status: environment.StatusActive, Limit: 1000}
+	for {
+		page, err := s.store.ListEnvironments(ctx, filter)
+		if err != nil {
+			return started, err
+		}
+		for _, view := range page.Items {
+			if !s.canTestAll(view.Environment) {
+				continue
+			}
+			p, err := s.startSaved(ctx, actor, view.Environment, nil)
+			if err != nil && refused(err) {
+				continue
+			}
+			if err != nil {
+				return started, err
+			}
+			started = append(started, p)
+		}
+		if page.Next == "" {
+			return started, nil
+		}
+		filter.Cursor = page.Next
+	}
+}
+
+// canTestAll leaves out Local, whose probe proves next to nothing, and what no
+// driver here can probe.
+func (s *Service) canTestAll(env environment.Environment) bool {
+	if env.Driver == environment.DriverLocal {
+		return false
+	}
+	_, err := environment.Ability[environment.Prober](s.drivers, env.Driver)
+	return err == nil
+}
+
+func refused(err error) bool {
+	kind := environment.KindOf(err)
+	return kind == environment.KindConflict || kind == environment.KindNotFound
+}
+
+// begin writes the row and starts the work in this process.
+func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
+	if !s.crew.IsOpen() {
+		return environment.Probe{}, stopping()
+	}
+	p, created, err := s.store.CreateProbe(ctx, j.probe)
+	if err != nil || !created {
+		return p, err
+	}
+	j.probe = p
+	if !s.crew.Go(func(ctx context.Context) { s.execute(ctx, j) }) {
+		// The server began to stop after the row was written: nobody would end it.
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		s.finish(gone, j, conclude(j.probe, outcome{cause: errStopping}, s.now()))
+		return environment.Probe{}, stopping()
+	}
+	return p, nil
+}
+
+func stopping() error {
+	return environment.Unavailable("server_stopping", "This server is starting or stopping. Try again in a moment.")
+}
+
+func (s *Service) newProbe(actor environment.Actor, driver, target string) environment.Probe {
+	now := s.now()
+	return environment.Probe{
+		ID: environment.NewID(), Driver: driver, Target: target, State: environment.ProbeQueued,
+		Stages: waitingStages(driver), ActorName: actor.Name, Owner: s.opts.Owner,
+		CreatedAt: now, Deadline: now.Add(s.opts.Limit),
+	}
+}
+
+// describe says where a config points; the driver's name when it cannot tell.
+func (s *Service) describe(driver string, config []byte) string {
+	if d, err := environment.Ability[environment.Describer](s.drivers, driver); err == nil {
+		return d.Describe(config)
+	}
+	return driver
+}

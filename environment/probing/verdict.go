@@ -1,0 +1,154 @@
+package probing
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/environment"
+)
+
+// conclude turns an outcome into the finished row: every stage has an end, and
+// OK only ever means that the driver said so and no stage failed.
+func conclude(p environment.Probe, out outcome, now time.Time) environment.Probe {
+	p.Stages = out.stages
+	for _, stage := range out.result.Stages {
+		p.Stages = merge(p.Stages, tidy(stage))
+	}
+	p.FinishedAt = &now
+	p.Host, p.Platform = out.result.Host, out.result.Platform
+	p.Presented, p.Trusted = out.result.Presented, out.result.Trusted
+	p.State = environment.ProbeDone
+	switch {
+	case errors.Is(out.cause, errCancelled):
+		p.State, p.Code, p.Summary = environment.ProbeCancelled, "", "The test was cancelled."
+	case errors.Is(out.cause, errStopping):
+		p.State, p.Code = environment.ProbeInterrupted, environment.CodeInterrupted
+		p.Summary = "The server stopped during the test of " + p.Target + "."
+	case out.err != nil:
+		e := environment.AsError(out.err)
+		p.Code, p.Summary = e.Code, p.Target+": "+e.Message
+	case errors.Is(out.cause, errTimedOut) && (out.result.Code == "" || out.result.OK):
+		p.Code = environment.CodeTimedOut
+		p.Summary = fmt.Sprintf("%s: the test did not end within %s%s.", p.Target, p.Deadline.Sub(*p.StartedAt), during(p.Stages))
+	default:
+		p.OK, p.Code, p.Summary = out.result.OK, out.result.Code, out.result.Summary
+	}
+	return settle(p, now)
+}
+
+// settle gives every stage an end and makes the verdict agree with them.
+func settle(p environment.Probe, now time.Time) environment.Probe {
+	p.Stages = slices.Clone(p.Stages)
+	for i := range p.Stages {
+		switch stage := &p.Stages[i]; stage.Status {
+		case environment.StageRunning:
+			endRunning(stage, p, now)
+		case environment.StageOK, environment.StageWarning, environment.StageFailed, environment.StageSkipped:
+		default:
+			stage.Status = environment.StageSkipped
+		}
+	}
+	if p.State != environment.ProbeDone {
+		p.OK = false
+		return p
+	}
+	if i := slices.IndexFunc(p.Stages, func(s environment.Stage) bool { return s.Status == environment.StageFailed }); i >= 0 {
+		failed := p.Stages[i]
+		p.OK = false
+		p.Code = orElse(p.Code, orElse(failed.Code, "internal"))
+		p.Summary = orElse(p.Summary, p.Target+": "+failed.Message)
+	}
+	if p.OK {
+		p.Code = ""
+	} else {
+		p.Code = orElse(p.Code, "internal")
+		p.Summary = orElse(p.Summary, p.Target+": the test failed.")
+	}
+	return p
+}
+
+// endRunning ends a stage that had begun and was never said to have ended.
+func endRunning(stage *environment.Stage, p environment.Probe, now time.Time) {
+	if stage.StartedAt != nil {
+		stage.DurationMs = max(0, now.Sub(*stage.StartedAt).Milliseconds())
+	}
+	switch p.State {
+	case environment.ProbeCancelled:
+		stage.Status, stage.Message = environment.StageSkipped, "Cancelled."
+		return
+	case environment.ProbeInterrupted:
+		stage.Message = "The server stopped during this stage."
+	default:
+		stage.Message = orElse(stage.Message, "This stage did not end.")
+	}
+	stage.Status, stage.Severity = environment.StageFailed, "error"
+	stage.Code = orElse(p.Code, "internal")
+	stage.Remediation = orElse(stage.Remediation, environment.Remedy(stage.Code))
+}
+
+// waitingStages are the stages that a probe of a driver goes through.
+func waitingStages(driver string) []environment.Stage {
+	names := map[string]func() []string{environment.DriverSSH: environment.SSHStages, environment.DriverLocal: environment.LocalStages}
+	stages := []environment.Stage{}
+	if list, ok := names[driver]; ok {
+		for _, name := range list() {
+			stages = append(stages, tidy(environment.Stage{Name: name, Status: environment.StageWaiting}))
+		}
+	}
+	return stages
+}
+
+// merge puts a stage in the place of the one of its name, else at the end.
+func merge(stages []environment.Stage, stage environment.Stage) []environment.Stage {
+	if i := slices.IndexFunc(stages, func(s environment.Stage) bool { return s.Name == stage.Name }); i >= 0 {
+		stages[i] = stage
+		return stages
+	}
+	return append(stages, stage)
+}
+
+// tidy fills what is never null.
+func tidy(stage environment.Stage) environment.Stage {
+	if stage.Measured == nil {
+		stage.Measured = map[string]any{}
+	}
+	if stage.Limit == nil {
+		stage.Limit = map[string]any{}
+	}
+	stage.Severity = orElse(stage.Severity, "info")
+	return stage
+}
+
+func during(stages []environment.Stage) string {
+	for _, stage := range stages {
+		if stage.Status == environment.StageRunning {
+			return "; it was at " + environment.StageTitle(stage.Name)
+		}
+	}
+	return ""
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+// activityOf is the entry of the log for a finished probe.
+func activityOf(actor environment.Actor, p environment.Probe) environment.Activity {
+	a := environment.Activity{
+		ID: environment.NewID(), CompanyID: p.CompanyID, ActorKind: actor.Kind, ActorName: actor.Name,
+		Action: "environment.probed", EntityType: "environment", CreatedAt: *p.FinishedAt,
+		Details: map[string]any{"driver": p.Driver, "ok": p.OK, "summary": p.Summary},
+	}
+	if p.EnvironmentID != nil {
+		a.EntityID = p.EnvironmentID.String()
+	}
+	if p.Draft {
+		a.Action = "environment.probed_unsaved"
+	}
+	return a
+}
