@@ -28,6 +28,33 @@ type Event struct {
 	Chunk   *LogChunk
 }
 
+// ProbeEvent is the payload of a probe's state and end events; a stage event's
+// is the Stage.
+type ProbeEvent struct {
+	State  ProbeState `json:"state"`
+	OK     bool       `json:"ok"`
+	Code   string     `json:"code"`
+	Health Health     `json:"health"`
+}
+
+// EventOf is a probe as its events tell it.
+func (p Probe) EventOf() ProbeEvent {
+	return ProbeEvent{State: p.State, OK: p.OK, Code: p.Code, Health: p.Health()}
+}
+
+// RunEvent is the payload of a run's state and end events.
+type RunEvent struct {
+	Status   RunStatus `json:"status"`
+	ExitCode *int      `json:"exitCode"`
+	Signal   *string   `json:"signal"`
+	Failure  *Failure  `json:"failure"`
+}
+
+// EventOf is a run as its events tell it.
+func (r Run) EventOf() RunEvent {
+	return RunEvent{Status: r.Status, ExitCode: r.ExitCode, Signal: r.Signal, Failure: r.Failure}
+}
+
 // Feed wakes readers when rows of a subject changed. A wake-up says only "read
 // again": it may be spurious, and after a lost connection to the database every
 // subscriber gets one. CatalogueSubject stands for the list of environments.
