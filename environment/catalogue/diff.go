@@ -1,0 +1,67 @@
+package catalogue
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"berth/environment"
+)
+
+// differences are what an update alters, for the log: values only where they
+// cannot be a secret.
+func differences(old, next environment.Environment) changes {
+	c := changes{}
+	c.add("name", old.Name, next.Name)
+	c.add("description", textOf(old.Description), textOf(next.Description))
+	c.add("driver", old.Driver, next.Driver)
+	c.add("status", string(old.Status), string(next.Status))
+	if canonical(old.Metadata) != canonical(next.Metadata) {
+		c.hide("metadata", !isNull(old.Metadata), !isNull(next.Metadata))
+	}
+	before, after := object(old.Config), object(next.Config)
+	for key := range keysOf(before, after) {
+		configChange(c, key, before[key], after[key])
+	}
+	for name := range keysOf(old.EnvVars, next.EnvVars) {
+		was, had := old.EnvVars[name]
+		is, has := next.EnvVars[name]
+		if !reflect.DeepEqual(was, is) || had != has {
+			c.hide("envVars."+name, had, has)
+		}
+	}
+	return c
+}
+
+func configChange(c changes, key string, before, after json.RawMessage) {
+	was, is := canonical(before), canonical(after)
+	if was == is {
+		return
+	}
+	longOrSecret := func(v string) bool {
+		return len(v) > 300 || strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[{") || environment.LooksSecret(key, strings.Trim(v, `"`))
+	}
+	if strings.HasSuffix(key, refSuffix) || longOrSecret(was) || longOrSecret(is) {
+		c.hide("config."+key, was != "null", is != "null")
+		return
+	}
+	c["config."+key] = map[string]any{"before": json.RawMessage(was), "after": json.RawMessage(is)}
+}
+
+func keysOf[V any](a, b map[string]V) map[string]bool {
+	keys := make(map[string]bool, len(a)+len(b))
+	for k := range a {
+		keys[k] = true
+	}
+	for k := range b {
+		keys[k] = true
+	}
+	return keys
+}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,170 @@
+package catalogue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"unicode/utf8"
+
+	"berth/environment"
+
+	"github.com/google/uuid"
+)
+
+// Limits on what is not limited elsewhere.
+const (
+	maxDescription = 2000
+	maxMetadata    = 64 << 10
+)
+
+// planned is an environment on its way from one state to the next, with
+// everything that is wrong about it. Nothing of it is stored yet.
+type planned struct {
+	s    *Service
+	old  *environment.Environment // nil: a new one
+	next environment.Environment
+	// fresh are secrets that a save would store, by their new id.
+	fresh    map[uuid.UUID]freshSecret
+	output   environment.ConfigOutput // of the driver; zero when it was not asked
+	problems []environment.FieldError
+}
+
+type freshSecret struct {
+	name  string
+	value environment.Secret
+}
+
+// plan lays a patch over a row, or over nothing, and checks the result. What is
+// wrong with single fields is in problems; an error is anything else.
+func (s *Service) plan(ctx context.Context, old *environment.Environment, p environment.Patch) (*planned, error) {
+	c := &planned{s: s, old: old, fresh: map[uuid.UUID]freshSecret{}}
+	now := s.now()
+	if old != nil {
+		c.next = *old
+		c.next.EnvVars = maps.Clone(old.EnvVars)
+	} else {
+		c.next = environment.Environment{ID: environment.NewID(), Status: environment.StatusActive, Revision: 1, ConfigRevision: 1, CreatedAt: now}
+	}
+	c.next.UpdatedAt = now
+	c.name(p)
+	c.status(p)
+	c.metadata(p.Metadata)
+	if err := c.driver(p.Driver); err != nil {
+		return nil, err
+	}
+	if err := c.config(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := c.envVars(ctx, p); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *planned) problem(field, message string) {
+	c.problems = append(c.problems, environment.FieldError{Field: field, Message: message})
+}
+
+func (c *planned) name(p environment.Patch) {
+	if p.Name != nil {
+		clean, problem := environment.CleanName(*p.Name)
+		if problem != "" {
+			c.problem("name", problem)
+		} else {
+			c.next.Name = clean
+		}
+	}
+	if !p.SetDescription {
+		return
+	}
+	c.next.Description = nil
+	if p.Description == nil {
+		return
+	}
+	text := strings.TrimSpace(*p.Description)
+	switch {
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		c.problem("description", "The description holds characters that cannot be shown.")
+	case utf8.RuneCountInString(text) > maxDescription:
+		c.problem("description", fmt.Sprintf("A description has at most %d characters.", maxDescription))
+	case text != "":
+		c.next.Description = &text
+	}
+}
+
+func (c *planned) status(p environment.Patch) {
+	if p.Status == nil {
+		return
+	}
+	switch *p.Status {
+	case environment.StatusActive, environment.StatusArchived, environment.StatusMaintenance:
+		c.next.Status = *p.Status
+	default:
+		c.problem("status", "The status is active, archived or maintenance.")
+	}
+}
+
+// reservedMetadata are keys that only Berth itself sets.
+func reservedMetadata() []string {
+	return []string{"platformQualification", "managedByPaperclip", "defaultForInstance"}
+}
+
+func (c *planned) metadata(raw json.RawMessage) {
+	if len(raw) == 0 {
+		return
+	}
+	if isNull(raw) {
+		c.next.Metadata = nil
+		return
+	}
+	var m map[string]json.RawMessage
+	switch err := json.Unmarshal(raw, &m); {
+	case err != nil:
+		c.problem("metadata", "Metadata is an object.")
+		return
+	case len(raw) > maxMetadata:
+		c.problem("metadata", "Metadata has at most 64 KiB.")
+		return
+	case holdsNUL(raw):
+		c.problem("metadata", "Metadata cannot hold a NUL character.")
+		return
+	}
+	for _, key := range reservedMetadata() {
+		if _, sent := m[key]; sent {
+			c.problem("metadata."+key, "Only Berth itself sets "+key+".")
+		}
+	}
+	c.next.Metadata = json.RawMessage(canonical(raw))
+}
+
+// driver checks that the driver is installed; what a driver that is gone left
+// behind stays editable.
+func (c *planned) driver(wanted *string) error {
+	if wanted != nil {
+		c.next.Driver = strings.TrimSpace(*wanted)
+	}
+	if c.old != nil && c.next.Driver == c.old.Driver {
+		return nil
+	}
+	if c.old != nil && c.old.Driver == environment.DriverLocal {
+		return environment.Conflict("managed_local", "The local environment cannot become another kind of target.").
+			Remedy("Create a new environment for the other target.")
+	}
+	if c.old != nil && c.next.Driver == environment.DriverLocal {
+		return environment.Conflict("local_exists", "There is one local environment, and this one cannot become a second.")
+	}
+	if _, installed := c.s.drivers.Driver(c.next.Driver); installed {
+		return nil
+	}
+	switch c.next.Driver {
+	case "":
+		c.problem("driver", "Choose a driver.")
+	case environment.DriverSandbox, environment.DriverPlugin, environment.DriverSSH, environment.DriverLocal:
+		c.problem("driver", "The driver "+c.next.Driver+" is not installed on this server.")
+	default:
+		c.problem("driver", "There is no driver of that name.")
+	}
+	return nil
+}
