@@ -169,10 +169,11 @@ type Exec struct {
 	// the position in the stream. What it took without error is on its way into
 	// the store; it may keep no reference to data after it returned.
 	Output func(stream Stream, offset int64, data []byte) error
-	// Settle, unless nil, is called after the last Output and before the run
-	// folder is removed from the target: it returns when all output is stored.
-	// With an error the folder stays, so that the output can be had again.
-	Settle func() error
+	// Settle, unless nil, is called once with the result, after the last Output
+	// and before the run folder is removed from the target: it returns when
+	// output and result are stored. With an error the folder stays, so that a
+	// later call can have both again, and Exec returns that error.
+	Settle func(ExecResult) error
 	// Stop, when closed, ends the work; StopReason says why afterwards.
 	Stop <-chan struct{}
 }
