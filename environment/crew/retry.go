@@ -3,6 +3,8 @@ package crew
 import (
 	"context"
 	"time"
+
+	"berth/environment"
 )
 
 // Retry calls try until it returns nil or an error that again refuses, waiting
@@ -37,3 +39,13 @@ const (
 	attemptLimit = 10 * time.Second
 	lastLimit    = 2 * time.Second
 )
+
+// Transient tells whether what failed may go through later: a supplier is away
+// or something unforeseen happened. A refusal stays a refusal.
+func Transient(err error) bool {
+	switch environment.KindOf(err) {
+	case environment.KindUnavailable, environment.KindTimeout, environment.KindInternal:
+		return true
+	}
+	return false
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/environment"
+	"berth/environment/crew"
 
 	"github.com/google/uuid"
 )
@@ -51,47 +52,33 @@ func New(store Store, drivers environment.Drivers, owner uuid.UUID, now func() t
 	return &Service{store: store, drivers: drivers, owner: owner, now: now, log: log}
 }
 
-// Request is what a lease is wanted for.
-type Request struct {
-	CompanyID     uuid.UUID
-	EnvironmentID uuid.UUID
-	RunID         *uuid.UUID
-	OwnerKind     string // "run"
-	Spec          environment.Spec
+// Limits on a driver's part, and how long it may take to return after them.
+const (
+	AcquireLimit = 30 * time.Second
+	ReleaseLimit = 15 * time.Second
+	patience     = 2 * time.Second
+)
+
+// update changes a lease however long the database is away, until ctx ends.
+func (s *Service) update(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, activity *environment.Activity) (environment.Lease, error) {
+	var lease environment.Lease
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) (err error) {
+		lease, err = s.store.UpdateLease(ctx, id, change, activity)
+		return err
+	})
+	return lease, err
 }
 
-// Acquire writes the intent row, asks the driver, and stores what it got. The
-// returned Ref has its Spec. When the driver fails the row ends failed with the
-// driver's code as its reason, and the driver's error is returned.
-func (s *Service) Acquire(ctx context.Context, r Request) (environment.Lease, environment.Ref, error) {
-	panic("unwritten")
+func (s *Service) activity(actor environment.Actor, l environment.Lease, action string) *environment.Activity {
+	details := map[string]any{"driver": l.Driver, "provider": l.Provider, "leasePolicy": l.Policy}
+	if l.EnvironmentID != nil {
+		details["environmentId"] = l.EnvironmentID.String()
+	}
+	if l.RunID != nil {
+		details["runId"] = l.RunID.String()
+	}
+	return &environment.Activity{
+		ID: environment.NewID(), CompanyID: &l.CompanyID, ActorKind: actor.Kind, ActorName: actor.Name, Action: action,
+		EntityType: "environment_lease", EntityID: l.ID.String(), Details: details, CreatedAt: s.now(),
+	}
 }
-
-// Ref loads the Ref of a lease for work that goes on after a restart.
-func (s *Service) Ref(l environment.Lease, spec environment.Spec) (environment.Ref, error) {
-	panic("unwritten")
-}
-
-// Finish releases a lease after its work: status releasing, the driver's
-// Release with a deadline outside any transaction, then outcome (released,
-// failed, expired) with the receipt; pending_cleanup when the driver failed.
-func (s *Service) Finish(ctx context.Context, id uuid.UUID, spec environment.Spec, outcome environment.LeaseStatus, reason string) (environment.Lease, error) {
-	panic("unwritten")
-}
-
-// Release is an operator's release of a lease. A lease whose run is under way
-// is KindConflict with code lease_in_use.
-func (s *Service) Release(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Lease, error) {
-	panic("unwritten")
-}
-
-func (s *Service) Get(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Lease, error) {
-	panic("unwritten")
-}
-
-func (s *Service) List(ctx context.Context, actor environment.Actor, f Filter) (environment.Page[environment.Lease], error) {
-	panic("unwritten")
-}
-
-// Run sweeps what dead servers left until ctx ends.
-func (s *Service) Run(ctx context.Context) error { panic("unwritten") }

@@ -34,7 +34,7 @@ func (s *Service) execute(ctx context.Context, j job) {
 	}
 	if pin := out.result.Pin; pin != "" && !j.probe.Draft && j.probe.EnvironmentID != nil {
 		// Before the verdict, which would else be of an older config.
-		err := crew.Retry(ctx, transient, func(ctx context.Context) error {
+		err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
 			return s.specs.PinFirstUse(ctx, *j.probe.EnvironmentID, pin)
 		})
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) attempt(ctx context.Context, j *job) (outcome, bool) {
 		return outcome{stages: j.probe.Stages, cause: cutShort(ctx)}, true
 	}
 	var begun bool
-	err := crew.Retry(ctx, transient, func(ctx context.Context) (err error) {
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) (err error) {
 		begun, err = s.store.BeginProbe(ctx, j.probe.ID)
 		return err
 	})
@@ -118,20 +118,11 @@ func cutShort(ctx context.Context) error {
 // finish stores the verdict, however long the database is away. A server that
 // stops tries once more; what it then leaves is interrupted by the next one.
 func (s *Service) finish(ctx context.Context, j job, p environment.Probe) {
-	err := crew.Retry(ctx, transient, func(ctx context.Context) error {
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
 		_, err := s.store.FinishProbe(ctx, p, activityOf(j.actor, p))
 		return err
 	})
 	if err != nil {
 		s.log.Error("store a probe's verdict", "probe", p.ID, "err", err)
 	}
-}
-
-// transient tells whether a write may go through later.
-func transient(err error) bool {
-	switch environment.KindOf(err) {
-	case environment.KindUnavailable, environment.KindTimeout, environment.KindInternal:
-		return true
-	}
-	return false
 }

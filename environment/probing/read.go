@@ -6,6 +6,7 @@ import (
 
 	"berth/environment"
 	"berth/environment/access"
+	"berth/environment/crew"
 
 	"github.com/google/uuid"
 )
@@ -24,7 +25,7 @@ func (s *Service) Wait(ctx context.Context, actor environment.Actor, id uuid.UUI
 	defer tick.Stop()
 	for {
 		p, err := s.store.Probe(ctx, id)
-		if err == nil && p.State.Ended() || err != nil && !transient(err) {
+		if err == nil && p.State.Ended() || err != nil && !crew.Transient(err) {
 			return p, err
 		}
 		select {

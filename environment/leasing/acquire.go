@@ -1,0 +1,159 @@
+package leasing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"berth/environment"
+	"berth/environment/crew"
+
+	"github.com/google/uuid"
+)
+
+// Request is what a lease is wanted for.
+type Request struct {
+	CompanyID     uuid.UUID
+	EnvironmentID uuid.UUID
+	RunID         *uuid.UUID
+	OwnerKind     string // "run"
+	Spec          environment.Spec
+}
+
+// Acquire writes the intent row, asks the driver, and stores what it got. The
+// returned Ref has its Spec. When the driver fails the row ends failed with the
+// driver's code as its reason, and the driver's error is returned.
+func (s *Service) Acquire(ctx context.Context, r Request) (environment.Lease, environment.Ref, error) {
+	lease := s.intent(r)
+	if err := s.create(ctx, lease); err != nil {
+		return environment.Lease{}, environment.Ref{}, fmt.Errorf("write the lease: %w", err)
+	}
+	r.Spec.CompanyID, r.Spec.RunID, r.Spec.IdempotencyKey = &r.CompanyID, r.RunID, lease.ID.String()
+	ref, err := s.ask(ctx, r.Spec)
+	if err != nil {
+		return s.failed(ctx, lease, err), environment.Ref{}, err
+	}
+	lease, err = s.activate(ctx, lease, ref)
+	if err != nil {
+		s.giveBack(ctx, ref)
+		return lease, environment.Ref{}, fmt.Errorf("store the lease: %w", err)
+	}
+	return lease, ref, nil
+}
+
+func (s *Service) intent(r Request) environment.Lease {
+	now := s.now()
+	return environment.Lease{
+		ID: environment.NewID(), CompanyID: r.CompanyID, EnvironmentID: &r.EnvironmentID, RunID: r.RunID,
+		OwnerKind: r.OwnerKind, Status: environment.LeaseAcquiring, Policy: "ephemeral",
+		Driver: r.Spec.Driver, Provider: r.Spec.Driver, AcquiredAt: now, LastUsedAt: now,
+		Owner: s.owner, CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// create inserts the row; a second try first looks whether the first one got
+// through without its answer coming back.
+func (s *Service) create(ctx context.Context, lease environment.Lease) error {
+	tried := false
+	return crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
+		if tried {
+			if _, err := s.store.Lease(ctx, lease.ID); err == nil {
+				return nil
+			}
+		}
+		tried = true
+		return s.store.CreateLease(ctx, lease)
+	})
+}
+
+// ask is the driver's part, with a deadline and without a transaction.
+func (s *Service) ask(ctx context.Context, spec environment.Spec) (environment.Ref, error) {
+	driver, ok := s.drivers.Driver(spec.Driver)
+	if !ok {
+		return environment.Ref{}, environment.NotInstalled(spec.Driver)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, AcquireLimit, errLate)
+	defer cancel()
+	ref, err := crew.Call(limited, patience, func() (environment.Ref, error) { return driver.Acquire(limited, spec) })
+	if err != nil {
+		if ctx.Err() == nil && limited.Err() != nil && environment.KindOf(err) == environment.KindInternal {
+			err = errLate.Because(err)
+		}
+		return environment.Ref{}, err
+	}
+	if ref.Driver == "" {
+		ref.Driver = spec.Driver
+	}
+	if len(ref.Config) == 0 {
+		ref.Config = spec.Config
+	}
+	ref.Spec = spec
+	return ref, nil
+}
+
+var errLate = environment.NewError(environment.KindTimeout, environment.CodeTimedOut,
+	"The target was not ready within "+AcquireLimit.String()+".").Remedy(environment.Remedy(environment.CodeConnectTimeout))
+
+func (s *Service) activate(ctx context.Context, lease environment.Lease, ref environment.Ref) (environment.Lease, error) {
+	stored, err := json.Marshal(ref)
+	if err != nil {
+		return lease, err
+	}
+	return s.update(ctx, lease.ID, func(l *environment.Lease) error {
+		now := s.now()
+		l.Status, l.Ref, l.Provider = environment.LeaseActive, stored, orElse(ref.Provider, ref.Driver)
+		l.AcquiredAt, l.LastUsedAt = now, now
+		if ref.ProviderID != "" {
+			l.ProviderID = &ref.ProviderID
+		}
+		return nil
+	}, s.activity(environment.System(), lease, "environment.lease_acquired"))
+}
+
+// failed ends a lease of which nothing came.
+func (s *Service) failed(ctx context.Context, lease environment.Lease, cause error) environment.Lease {
+	reason := environment.CodeOf(cause)
+	if errors.Is(cause, context.Canceled) || ctx.Err() != nil {
+		reason = "cancelled"
+	}
+	ended, err := s.update(ctx, lease.ID, func(l *environment.Lease) error {
+		if !l.Status.Ended() {
+			s.end(l, environment.LeaseFailed, reason)
+		}
+		return nil
+	}, nil)
+	if err != nil {
+		s.log.Error("end a lease that failed", "lease", lease.ID, "err", err)
+		return lease
+	}
+	return ended
+}
+
+// giveBack releases what a driver made for a row that is not there any more.
+func (s *Service) giveBack(ctx context.Context, ref environment.Ref) {
+	if _, err := s.callRelease(ctx, ref, dispositionOf(ref.Driver)); err != nil {
+		s.log.Error("give back what no lease holds", "driver", ref.Driver, "provider_id", ref.ProviderID, "err", err)
+	}
+}
+
+// Ref loads the Ref of a lease for work that goes on after a restart.
+// KindConflict with code lease_not_ready when nothing was acquired yet.
+func (s *Service) Ref(l environment.Lease, spec environment.Spec) (environment.Ref, error) {
+	var ref environment.Ref
+	if len(l.Ref) == 0 || string(l.Ref) == "null" {
+		return ref, environment.Conflict("lease_not_ready", "The lease holds nothing yet.")
+	}
+	if err := json.Unmarshal(l.Ref, &ref); err != nil {
+		return ref, fmt.Errorf("read what lease %s holds: %w", l.ID, err)
+	}
+	ref.Spec = spec
+	return ref, nil
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
