@@ -21,11 +21,11 @@ func (s *Service) Activity(ctx context.Context, actor environment.Actor, f envir
 	return s.store.Activity(ctx, f)
 }
 
-func (s *Service) activity(actor environment.Actor, action, entityType, entityID string, details map[string]any) environment.Activity {
+func (s *Service) activity(ctx context.Context, actor environment.Actor, action, entityType, entityID string, details map[string]any) environment.Activity {
 	return environment.Activity{
 		ID: environment.NewID(), ActorKind: actor.Kind, ActorName: actor.Name,
 		Action: action, EntityType: entityType, EntityID: entityID,
-		Details: details, CreatedAt: s.now(),
+		Details: details, RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
 	}
 }
 

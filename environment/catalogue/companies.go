@@ -37,7 +37,7 @@ func (s *Service) CreateCompany(ctx context.Context, actor environment.Actor, na
 	}
 	now := s.now()
 	company := environment.Company{ID: environment.NewID(), Name: clean, CreatedAt: now, UpdatedAt: now}
-	entry := s.activity(actor, "company.created", "company", company.ID.String(), map[string]any{"name": clean})
+	entry := s.activity(ctx, actor, "company.created", "company", company.ID.String(), map[string]any{"name": clean})
 	entry.CompanyID = &company.ID
 	if err := s.store.CreateCompany(ctx, company, entry); err != nil {
 		return environment.Company{}, atName(err)

@@ -114,7 +114,7 @@ func (s *Service) Create(ctx context.Context, actor environment.Actor, d environ
 	details := map[string]any{"name": c.next.Name, "driver": c.next.Driver, "status": string(c.next.Status), "revision": c.next.Revision}
 	made, err := s.store.CreateEnvironment(ctx, Write{
 		Environment: c.next, NewSecrets: sealed, ConfigChanged: true,
-		Activity: s.activity(actor, "environment.created", "environment", c.next.ID.String(), details),
+		Activity: s.activity(ctx, actor, "environment.created", "environment", c.next.ID.String(), details),
 	})
 	if err != nil {
 		return none, atName(err)
@@ -165,7 +165,7 @@ func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.U
 		}
 		details["reassignedTo"] = o.ReassignTo.String()
 	}
-	return s.store.DeleteEnvironment(ctx, id, o, s.activity(actor, "environment.deleted", "environment", id.String(), details))
+	return s.store.DeleteEnvironment(ctx, id, o, s.activity(ctx, actor, "environment.deleted", "environment", id.String(), details))
 }
 
 func (s *Service) canTakeOver(ctx context.Context, from, to uuid.UUID) error {

@@ -130,7 +130,7 @@ func (s *Service) pin(ctx context.Context, actor environment.Actor, scanned envi
 			text = environment.KnownHostsWithout(text, name)
 		}
 		details := map[string]any{"host": name, "keyType": key.Type, "fingerprint": key.Fingerprint, "replaced": fingerprints(others)}
-		return s.pinWrite(actor, old.Environment, environment.KnownHostsWith(text, key.KnownHostsLine), details, true)
+		return s.pinWrite(ctx, actor, old.Environment, environment.KnownHostsWith(text, key.KnownHostsLine), details, true)
 	})
 }
 
@@ -157,12 +157,12 @@ func (s *Service) PinFirstUse(ctx context.Context, id uuid.UUID, learned string)
 		if len(added) == 0 {
 			return Write{}, nil
 		}
-		return s.pinWrite(environment.System(), old.Environment, text, map[string]any{"firstUse": true, "fingerprints": added}, false)
+		return s.pinWrite(ctx, environment.System(), old.Environment, text, map[string]any{"firstUse": true, "fingerprints": added}, false)
 	})
 	return err
 }
 
-func (s *Service) pinWrite(actor environment.Actor, old environment.Environment, text string, details map[string]any, configChanged bool) (Write, error) {
+func (s *Service) pinWrite(ctx context.Context, actor environment.Actor, old environment.Environment, text string, details map[string]any, configChanged bool) (Write, error) {
 	config := object(old.Config)
 	quoted, err := json.Marshal(text)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Service) pinWrite(actor environment.Actor, old environment.Environment,
 	details["name"], details["revision"], details["changedFields"] = old.Name, old.Revision+1, []string{"config." + knownHostsKey}
 	return Write{
 		Environment: next, ConfigChanged: configChanged,
-		Activity: s.activity(actor, "environment.host_key_trusted", "environment", old.ID.String(), details),
+		Activity: s.activity(ctx, actor, "environment.host_key_trusted", "environment", old.ID.String(), details),
 	}, nil
 }
 

@@ -37,7 +37,7 @@ func (s *Service) UpdateSettings(ctx context.Context, actor environment.Actor, p
 	if len(changes) == 0 {
 		return old, nil
 	}
-	next, err := s.store.UpdateSettings(ctx, p, s.activity(actor, "instance.settings.updated", "instance", "instance", changes.details()))
+	next, err := s.store.UpdateSettings(ctx, p, s.activity(ctx, actor, "instance.settings.updated", "instance", "instance", changes.details()))
 	if err != nil {
 		return environment.Settings{}, atField(err, "defaultEnvironmentId", environment.CodeEnvironmentNotFound, environment.CodeEnvironmentInactive)
 	}

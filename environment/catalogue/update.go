@@ -94,7 +94,7 @@ func (s *Service) writeOf(ctx context.Context, actor environment.Actor, c *plann
 	return Write{
 		Environment: c.next, NewSecrets: sealed, DropSecrets: drops,
 		ConfigChanged: configDiffers(*c.old, c.next),
-		Activity:      s.activity(actor, action, "environment", c.next.ID.String(), details),
+		Activity:      s.activity(ctx, actor, action, "environment", c.next.ID.String(), details),
 	}, nil
 }
 
