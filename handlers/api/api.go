@@ -225,11 +225,13 @@ type Lease struct {
 	Receipt   json.RawMessage `json:"receipt"`
 }
 
-// LogChunk is a piece of output. Text has U+FFFD for invalid bytes and for NUL.
+// LogChunk is a piece of output. Text has U+FFFD for invalid bytes and for NUL;
+// Base64 has the bytes themselves and is there only when ?base64=1 asked for it.
 type LogChunk struct {
 	Stream string `json:"stream"`
 	Offset int64  `json:"offset"`
 	Text   string `json:"text"`
+	Base64 []byte `json:"base64,omitempty"`
 }
 
 // Log answers GET /api/runs/:id/log.

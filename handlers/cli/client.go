@@ -129,13 +129,9 @@ func (c *client) send(ctx context.Context, r request, accept string) (*http.Resp
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
-	req.Header.Set("Accept", accept)
-	req.Header.Set("User-Agent", c.agent)
+	c.dress(req, accept)
 	if r.body != nil {
 		req.Header.Set("Content-Type", "application/json")
-	}
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	if r.ifMatch != "" {
 		req.Header.Set("If-Match", r.ifMatch)
@@ -149,6 +145,15 @@ func (c *client) send(ctx context.Context, r request, accept string) (*http.Resp
 		return nil, c.refusal(resp)
 	}
 	return resp, nil
+}
+
+// dress sets what every request carries.
+func (c *client) dress(req *http.Request, accept string) {
+	req.Header.Set("Accept", accept)
+	req.Header.Set("User-Agent", c.agent)
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
 }
 
 func (c *client) refusal(resp *http.Response) error {

@@ -90,6 +90,7 @@ code on.`,
 	f.StringVar(&a.flags.company, "company", a.getenv("BERTH_COMPANY", ""), "company by id or name; not needed when there is one (BERTH_COMPANY)")
 	f.BoolVar(&a.flags.json, "json", false, "print exactly one JSON value on standard output")
 	root.AddCommand(
+		a.envCommand(), a.runCommand(), a.companyCommand(), a.settingsCommand(), a.leaseCommand(),
 		a.serveCommand(), a.migrateCommand(), a.doctorCommand(), a.versionCommand(), a.demoCommand(),
 	)
 	group(root)
