@@ -8,6 +8,10 @@ import (
 // MaxRecent is how many marks a latency line has.
 const MaxRecent = 12
 
+// ProbeOverdue is how far past its deadline a running probe of a live server
+// counts as lost: the server's own limit should have ended it long before.
+const ProbeOverdue = time.Minute
+
 // SetStage puts a stage in the place of the one of its name, or at the end.
 func (p *Probe) SetStage(s Stage) {
 	if i := slices.IndexFunc(p.Stages, func(have Stage) bool { return have.Name == s.Name }); i >= 0 {
