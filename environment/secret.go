@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"crypto/subtle"
 	"log/slog"
 
 	"github.com/google/uuid"
@@ -12,16 +13,31 @@ const MaxSecret = 64 << 10
 // Secret is a value that cannot print itself: every way that fmt, encoding/json
 // or slog have of showing it gives "[secret]". Reveal is the one way out, and
 // only drivers and the vault call it.
-type Secret struct{ value string }
+type Secret struct {
+	// value is behind a pointer because fmt prints the unexported fields of
+	// others without asking the methods below; it shows a pointer's address.
+	value *string
+	_     [0]func() // two pointers to one value differ: compare with Equal
+}
 
 // NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value: value} }
+func NewSecret(value string) Secret { return Secret{value: &value} }
 
 // Reveal returns the value.
-func (s Secret) Reveal() string { return s.value }
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // Empty reports whether there is no value.
-func (s Secret) Empty() bool { return s.value == "" }
+func (s Secret) Empty() bool { return s.Reveal() == "" }
+
+// Equal reports whether two secrets hold the same value.
+func (s Secret) Equal(other Secret) bool {
+	return subtle.ConstantTimeCompare([]byte(s.Reveal()), []byte(other.Reveal())) == 1
+}
 
 const shroud = "[secret]"
 

@@ -24,7 +24,7 @@ func TestSecretCannotPrint(t *testing.T) {
 	draft := environment.Draft{Name: "x", EnvVars: map[string]environment.EnvVarDraft{"A": {Type: "secret", Value: secret}}}
 	values := map[string]any{
 		"secret": secret, "pointer": &secret, "slice": []environment.Secret{secret}, "map": map[string]environment.Secret{"a": secret},
-		"key of a map": map[environment.Secret]int{secret: 1}, "spec": spec, "pointer to spec": &spec, "draft": draft,
+		"hidden field": struct{ inner environment.Secret }{secret}, "hidden map": struct{ m map[string]environment.Secret }{spec.Secrets}, "spec": spec, "pointer to spec": &spec, "draft": draft,
 		"variable": environment.EnvValue{Name: "A", Value: secret}, "ref": environment.Ref{Spec: spec},
 		"exec": environment.Exec{Argv: []string{"true"}, Env: []environment.EnvValue{{Name: "A", Value: secret}}},
 	}
@@ -45,6 +45,9 @@ func TestSecretCannotPrint(t *testing.T) {
 			}
 			noCanary(t, "log", log.String())
 		})
+	}
+	if !secret.Equal(environment.NewSecret(canary)) || secret.Equal(environment.Secret{}) {
+		t.Error("equal values are not equal")
 	}
 	if secret.Reveal() != canary || secret.Empty() || !environment.NewSecret("").Empty() {
 		t.Error("a secret does not hold its value")

@@ -70,7 +70,7 @@ func (c *planned) take(ctx context.Context, merged map[string]json.RawMessage, o
 			c.problem("config."+name, "A secret has at most 64 KiB.")
 			continue
 		}
-		if stored, ok := c.s.storedValue(ctx, merged, name); ok && stored == value {
+		if stored, ok := c.s.storedValue(ctx, merged, name); ok && stored.Equal(value) {
 			config[refKey(output, name)] = merged[name+refSuffix]
 			continue // the same value again is no change
 		}

@@ -69,7 +69,7 @@ func (c *planned) envVar(ctx context.Context, name string, d environment.EnvVarD
 		return environment.EnvVar{Type: "plain", Value: value}, "", nil
 	}
 	if was.Ref != nil {
-		if held, err := c.s.open(ctx, *was.Ref); err == nil && held == d.Value {
+		if held, err := c.s.open(ctx, *was.Ref); err == nil && held.Equal(d.Value) {
 			return was, "", nil // the same value again is no change
 		}
 	}
