@@ -19,10 +19,10 @@ import (
 )
 
 // problem is an error in the API's words.
-type problem struct{ api.Error }
+type problem api.Error
 
 func newProblem(code, message string) problem {
-	return problem{api.Error{Code: code, Error: message}}
+	return problem{Code: code, Error: message}
 }
 
 // fields are the errors at single fields, if the problem has any.

@@ -49,7 +49,7 @@ func (a *app) envListCommand() *cobra.Command {
 				return err
 			}
 			values := url.Values{}
-			for name, v := range map[string]string{"q": query, "driver": driver, "status": status} {
+			for name, v := range map[string]string{"q": query, "driver": driver, "status": status, "health": health} {
 				if v != "" {
 					values.Set(name, v)
 				}
@@ -60,9 +60,6 @@ func (a *app) envListCommand() *cobra.Command {
 			all, err := a.environments(cmd.Context(), c, values)
 			if err != nil {
 				return err
-			}
-			if health != "" {
-				all = slices.DeleteFunc(all, func(e api.Environment) bool { return e.Health != health })
 			}
 			return a.show(all, func(w io.Writer) { a.printEnvironments(w, all) })
 		},

@@ -43,8 +43,7 @@ func (a *app) companyID(ctx context.Context, c *client) (uuid.UUID, error) {
 	case 1:
 		return all[0].ID, nil
 	case 0:
-		return uuid.Nil, environment.Invalid("company_required", "There is no company yet.").
-			Remedy(`Create one with "berth company create NAME".`)
+		return uuid.Nil, noCompany()
 	}
 	var called []string
 	for _, company := range all {
@@ -61,10 +60,18 @@ func (a *app) anyCompany(ctx context.Context, c *client) (uuid.UUID, error) {
 		return a.companyID(ctx, c)
 	}
 	all, err := c.companies(ctx)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return uuid.Nil, err
 	}
+	if len(all) == 0 {
+		return uuid.Nil, noCompany()
+	}
 	return all[0].ID, nil
+}
+
+func noCompany() error {
+	return environment.Invalid("company_required", "There is no company yet.").
+		Remedy(`Create one with "berth company create NAME".`)
 }
 
 // find returns the environment of an id or, failing that, a name, without

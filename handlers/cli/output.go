@@ -88,7 +88,7 @@ func (a *app) wantsJSON() bool {
 // describe is an error as the API would put it.
 func describe(err error) problem {
 	if e, ok := errors.AsType[*apiError](err); ok {
-		return problem{e.Body}
+		return problem(e.Body)
 	}
 	if e, ok := errors.AsType[*usageError](err); ok {
 		return newProblem("usage", e.message)

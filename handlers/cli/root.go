@@ -93,6 +93,12 @@ code on.`,
 		a.envCommand(), a.runCommand(), a.companyCommand(), a.settingsCommand(), a.leaseCommand(),
 		a.serveCommand(), a.migrateCommand(), a.doctorCommand(), a.versionCommand(), a.demoCommand(),
 	)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			group(c)
+		}
+	}
 	group(root)
 	return root
 }

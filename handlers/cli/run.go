@@ -11,6 +11,7 @@ import (
 	"berth/environment"
 	"berth/handlers/api"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 )
 
@@ -83,8 +84,8 @@ func checkCommand(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// startBody is the request of a run.
-func (a *app) startBody(ctx context.Context, c *client, o runFlags, argv []string) (api.StartRun, error) {
+// startBody is the request of a run, but for the environment.
+func (a *app) startBody(o runFlags, argv []string) (api.StartRun, error) {
 	body := api.StartRun{Command: argv, Env: map[string]string{}}
 	in := &inputs{}
 	for _, pair := range o.envVars {
@@ -124,26 +125,33 @@ func (a *app) startBody(ctx context.Context, c *client, o runFlags, argv []strin
 	if o.cwd != "" {
 		body.Cwd = &o.cwd
 	}
-	if o.env != "" {
-		e, err := a.find(ctx, c, o.env)
-		if err != nil {
-			return body, err
-		}
-		body.EnvironmentID = &e.ID
-		return body, nil
-	}
-	s, err := c.settings(ctx)
-	if err != nil {
-		return body, err
-	}
-	if s.DefaultEnvironmentID == nil {
-		return body, environment.Invalid(environment.CodeEnvironmentRequired, "Name an environment with --env: the instance has no default.")
-	}
-	body.EnvironmentID = s.DefaultEnvironmentID
 	return body, nil
 }
 
+// runEnvironment is the environment of --env, else the instance's default.
+func (a *app) runEnvironment(ctx context.Context, c *client, name string) (*uuid.UUID, error) {
+	if name != "" {
+		e, err := a.find(ctx, c, name)
+		if err != nil {
+			return nil, err
+		}
+		return &e.ID, nil
+	}
+	s, err := c.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.DefaultEnvironmentID == nil {
+		return nil, environment.Invalid(environment.CodeEnvironmentRequired, "Name an environment with --env: the instance has no default.")
+	}
+	return s.DefaultEnvironmentID, nil
+}
+
 func (a *app) run(ctx context.Context, o runFlags, argv []string) error {
+	body, err := a.startBody(o, argv)
+	if err != nil {
+		return err
+	}
 	c, err := a.client()
 	if err != nil {
 		return err
@@ -152,8 +160,7 @@ func (a *app) run(ctx context.Context, o runFlags, argv []string) error {
 	if err != nil {
 		return err
 	}
-	body, err := a.startBody(ctx, c, o, argv)
-	if err != nil {
+	if body.EnvironmentID, err = a.runEnvironment(ctx, c, o.env); err != nil {
 		return err
 	}
 	var started api.Run

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -21,10 +21,9 @@ func (a *app) runListCommand() *cobra.Command {
 	var env, status string
 	var limit int
 	cmd := &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List runs, newest first",
-		Args:    exactly(),
+		Use:   "list",
+		Short: "List runs, newest first",
+		Args:  exactly(),
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if limit < 1 || limit > 1000 {
@@ -207,41 +206,58 @@ func (a *app) runFilesCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		path := ""
+		path := "/runs/" + id.String() + "/workspace?path="
 		if len(args) == 2 {
-			path = args[1]
+			path += url.QueryEscape(args[1])
 		}
-		var raw json.RawMessage
-		r := request{method: http.MethodGet, path: "/runs/" + id.String() + "/workspace?path=" + url.QueryEscape(path), into: &raw}
-		if err := c.call(cmd.Context(), r); err != nil {
+		var entry workspace
+		if err := c.call(cmd.Context(), request{method: http.MethodGet, path: path, into: &entry}); err != nil {
 			return err
 		}
-		return a.show(raw, func(w io.Writer) { printWorkspace(w, raw) })
+		if entry.Type == "dir" || a.flags.json {
+			return a.show(entry, func(w io.Writer) { printFolder(w, entry) })
+		}
+		return a.copyFile(cmd.Context(), c, path+"&raw=1")
 	}
 	return cmd
 }
 
-// workspace is a folder's list or a file's content.
+// workspace is a folder's list, or what is told of a file.
 type workspace struct {
-	Path    string                 `json:"path"`
-	IsDir   bool                   `json:"isDir"`
-	Entries []environment.FileInfo `json:"entries"`
-	Content string                 `json:"content"`
+	Path      string                 `json:"path"`
+	Type      string                 `json:"type"` // "dir" or "file"
+	Size      int64                  `json:"size"`
+	Truncated bool                   `json:"truncated"`
+	Entries   []environment.FileInfo `json:"entries"`
+	Text      *string                `json:"text"`
 }
 
-func printWorkspace(w io.Writer, raw json.RawMessage) {
-	var entry workspace
-	if err := json.Unmarshal(raw, &entry); err != nil {
-		writef(w, "%s\n", raw)
-		return
-	}
-	if !entry.IsDir {
-		writef(w, "%s", entry.Content)
-		return
-	}
+func printFolder(w io.Writer, folder workspace) {
 	t := newTable(w, "TYPE", "SIZE", "MODIFIED", "NAME")
-	for _, e := range entry.Entries {
+	for _, e := range folder.Entries {
 		t.row(e.Type, strconv.FormatInt(e.Size, 10), e.ModTime.UTC().Format(time.RFC3339), e.Name)
 	}
 	t.flush()
+	if folder.Truncated {
+		writef(w, "There are more entries than these.\n")
+	}
+}
+
+// copyFile prints a file's bytes as they are.
+func (a *app) copyFile(ctx context.Context, c *client, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	resp, err := c.send(ctx, request{method: http.MethodGet, path: path}, "application/octet-stream")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	n, err := io.Copy(a.env.Out, resp.Body)
+	if err != nil {
+		return fmt.Errorf("copy the file: %w", err)
+	}
+	if size := resp.Header.Get("X-Berth-Size"); size != "" && size != strconv.FormatInt(n, 10) {
+		a.say("berth: only the first %d of %s bytes were read", n, size)
+	}
+	return nil
 }
