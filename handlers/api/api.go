@@ -150,7 +150,7 @@ type StartRun struct {
 	Title         *string           `json:"title"`
 	Cwd           *string           `json:"cwd"`
 	Env           map[string]string `json:"env"`
-	Stdin         *string           `json:"stdin"`
+	Stdin         *string           `json:"stdin" nul:"ok"`
 	TimeoutSec    *int              `json:"timeoutSec"`
 }
 

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"encoding/json"
+
+	"berth/environment"
+
+	"github.com/google/uuid"
+)
+
+// Capabilities is Paperclip's matrix, then ours: DriverAbilities says of each
+// installed driver what it can do.
+type Capabilities struct {
+	Adapters         []AdapterSupport                    `json:"adapters"`
+	Drivers          map[string]string                   `json:"drivers"` // "supported" or "unsupported"
+	SandboxProviders map[string]map[string]any           `json:"sandboxProviders"`
+	DriverAbilities  map[string]environment.Capabilities `json:"driverCapabilities"`
+}
+
+// AdapterSupport says where agents of an adapter can run.
+type AdapterSupport struct {
+	AdapterType      string            `json:"adapterType"`
+	Drivers          map[string]string `json:"drivers"`
+	SandboxProviders map[string]string `json:"sandboxProviders"`
+}
+
+// BlastRadius is what deleting an environment would touch.
+type BlastRadius struct {
+	EnvironmentID        uuid.UUID        `json:"environmentId"`
+	CanDelete            bool             `json:"canDelete"`
+	DeleteBlockedReasons []string         `json:"deleteBlockedReasons"`
+	StaticReferences     StaticReferences `json:"staticReferences"`
+	ActiveRuntimeUse     ActiveRuntimeUse `json:"activeRuntimeUse"`
+}
+
+// StaticReferences count what points at an environment.
+type StaticReferences struct {
+	IsManagedLocal                   bool `json:"isManagedLocal"`
+	IsInstanceDefault                bool `json:"isInstanceDefault"`
+	AgentDefaultCount                int  `json:"agentDefaultCount"`
+	ExecutionWorkspaceSelectionCount int  `json:"executionWorkspaceSelectionCount"`
+	IssueSelectionCount              int  `json:"issueSelectionCount"`
+	ProjectSelectionCount            int  `json:"projectSelectionCount"`
+	SecretBindingCount               int  `json:"secretBindingCount"`
+	RunCount                         int  `json:"runCount"`
+}
+
+// ActiveRuntimeUse counts what holds an environment's target.
+type ActiveRuntimeUse struct {
+	ActiveLeaseCount                   int  `json:"activeLeaseCount"`
+	ActiveCustomImageSetupSessionCount int  `json:"activeCustomImageSetupSessionCount"`
+	PendingCleanupLeaseCount           int  `json:"pendingCleanupLeaseCount"`
+	ReusableSandboxLeaseCount          int  `json:"reusableSandboxLeaseCount"`
+	ActiveRunCount                     int  `json:"activeRunCount"`
+	HasActiveRuntimeUse                bool `json:"hasActiveRuntimeUse"`
+}
+
+// Check is what is wrong with values that are not saved. Config is normalised,
+// null when something is wrong.
+type Check struct {
+	OK       bool                     `json:"ok"`
+	Fields   []environment.FieldError `json:"fields"`
+	Warnings []environment.FieldError `json:"warnings"`
+	Config   json.RawMessage          `json:"config"`
+}
+
+// KeyPair is a new key. Its private half is nowhere but here.
+type KeyPair struct {
+	PrivateKey string `json:"privateKey"`
+	environment.KeyFacts
+}
+
+// ClientConfig is what a block of an ssh client's config said.
+type ClientConfig struct {
+	Config  map[string]any `json:"config"`
+	Ignored []string       `json:"ignored"`
+}
+
+// Activity is one entry of the log of who did what.
+type Activity struct {
+	ID         uuid.UUID      `json:"id"`
+	CompanyID  *uuid.UUID     `json:"companyId"`
+	ActorType  string         `json:"actorType"`
+	ActorName  string         `json:"actorName"`
+	Action     string         `json:"action"`
+	EntityType string         `json:"entityType"`
+	EntityID   string         `json:"entityId"`
+	Details    map[string]any `json:"details"`
+	RequestID  string         `json:"requestId"`
+	CreatedAt  Time           `json:"createdAt"`
+}
+
+// Workspace is a folder's list or a file's text. Text is null for a folder and
+// has U+FFFD for what is not text.
+type Workspace struct {
+	Path      string                 `json:"path"`
+	Type      string                 `json:"type"` // "dir" or "file"
+	Entries   []environment.FileInfo `json:"entries"`
+	Text      *string                `json:"text"`
+	Size      int64                  `json:"size"`
+	Truncated bool                   `json:"truncated"`
+}

@@ -1,0 +1,62 @@
+package handlers
+
+import (
+	"net/http"
+
+	"berth/environment"
+	"berth/handlers/api"
+
+	"github.com/labstack/echo/v4"
+)
+
+// keyGenerate answers POST /api/ssh-keys/generate with a new pair. The private
+// half is in this one answer and nowhere else: nothing is stored.
+func (s *server) keyGenerate(c echo.Context) error {
+	var body struct {
+		Comment string `json:"comment"`
+	}
+	if err := decodeOptionalBody(c, &body); err != nil {
+		return err
+	}
+	private, facts, err := s.Catalogue.GenerateKey(c.Request().Context(), s.actor(c), body.Comment)
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusCreated, api.KeyPair{PrivateKey: private.Reveal(), KeyFacts: facts})
+}
+
+// keyInspect answers POST /api/ssh-keys/inspect with what may be shown of a key.
+func (s *server) keyInspect(c echo.Context) error {
+	var body struct {
+		Key        string `json:"key"`
+		Passphrase string `json:"passphrase"`
+	}
+	if err := decodeBody(c, &body); err != nil {
+		return err
+	}
+	facts, err := s.Catalogue.InspectKey(c.Request().Context(), s.actor(c),
+		environment.NewSecret(body.Key), environment.NewSecret(body.Passphrase))
+	if err != nil {
+		return err
+	}
+	return writeJSON(c, http.StatusOK, facts)
+}
+
+// sshConfigRead answers POST /api/ssh-config/read: config keys out of a pasted
+// block of an ssh client's config.
+func (s *server) sshConfigRead(c echo.Context) error {
+	var body struct {
+		Text string `json:"text"`
+	}
+	if err := decodeBody(c, &body); err != nil {
+		return err
+	}
+	config, ignored, err := s.Catalogue.ReadSSHConfig(c.Request().Context(), s.actor(c), body.Text)
+	if err != nil {
+		return err
+	}
+	if ignored == nil {
+		ignored = []string{}
+	}
+	return writeJSON(c, http.StatusOK, api.ClientConfig{Config: config, Ignored: ignored})
+}

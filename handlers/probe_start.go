@@ -1,0 +1,108 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+
+	"berth/environment"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+)
+
+// probeStart answers POST /api/environments/:id/probe with the result, 200
+// whether good or bad. With ?wait=0 it answers 202 at once, with the probe as
+// it has begun. The probe goes on when the caller goes away.
+func (s *server) probeStart(c echo.Context) error {
+	id, err := pathID(c, "id", "environment")
+	if err != nil {
+		return err
+	}
+	given, err := queryID(c, "companyId", "company")
+	if err != nil {
+		return err
+	}
+	var none struct{}
+	if err := decodeOptionalBody(c, &none); err != nil {
+		return err
+	}
+	ctx, actor := c.Request().Context(), s.actor(c)
+	company, err := s.companyFor(ctx, actor, given)
+	if err != nil {
+		return err
+	}
+	probe, err := s.Probing.Start(ctx, actor, id, company)
+	if err != nil {
+		return err
+	}
+	return s.answerProbe(c, probe)
+}
+
+// probeDraft answers POST /api/companies/:c/environments/probe-config as
+// probeStart does, for values that are not saved.
+func (s *server) probeDraft(c echo.Context) error {
+	company, err := s.company(c)
+	if err != nil {
+		return err
+	}
+	var body draftBody
+	if err := decodeBody(c, &body); err != nil {
+		return err
+	}
+	draft, err := body.draft()
+	if err != nil {
+		return err
+	}
+	probe, err := s.Probing.StartDraft(c.Request().Context(), s.actor(c), &company.ID, body.EnvironmentID, draft)
+	if err != nil {
+		return err
+	}
+	return s.answerProbe(c, probe)
+}
+
+// companyFor is the company that a probe is for: the given one, else the only
+// one, else none.
+func (s *server) companyFor(ctx context.Context, actor environment.Actor, given *uuid.UUID) (*uuid.UUID, error) {
+	company, err := s.Catalogue.CompanyFor(ctx, actor, given, false)
+	if err != nil || company == nil {
+		return nil, err
+	}
+	return &company.ID, nil
+}
+
+func (s *server) answerProbe(c echo.Context, probe environment.Probe) error {
+	wait, err := flag(c, "wait", true)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Location", "/api/probes/"+probe.ID.String())
+	if !wait {
+		return writeJSON(c, http.StatusAccepted, probeShape(probe))
+	}
+	ctx, stop := s.untilStopping(c.Request().Context())
+	defer stop()
+	ended, err := s.Probing.Wait(ctx, s.actor(c), probe.ID)
+	if err != nil {
+		if s.isStopping() {
+			return environment.Unavailable("server_stopping", "The server stops; read the probe when it is back.").
+				With("probeId", probe.ID).Because(err)
+		}
+		return err
+	}
+	return writeJSON(c, http.StatusOK, probeShape(ended))
+}
+
+// untilStopping is ctx that also ends when the server stops.
+func (s *server) untilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-s.Stopping:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(); <-done }
+}

@@ -1,0 +1,134 @@
+package handlers
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"berth/environment"
+
+	"github.com/labstack/echo/v4"
+)
+
+// policy lets pages load and call this server and nothing else. Nothing inline
+// runs, and nobody frames them.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// maxBody is the largest request body, in bytes, and maxAddress the longest
+// request address.
+const (
+	maxBody    = 1 << 20
+	maxAddress = 8 << 10
+)
+
+// guardHeaders sets what every answer carries. The referrer policy is not
+// "no-referrer": a browser then posts forms with "Origin: null".
+func (s *server) guardHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		return next(c)
+	}
+}
+
+// guardHost refuses requests that were meant for another name: a page elsewhere
+// whose name was made to resolve to this machine.
+func (s *server) guardHost(next echo.HandlerFunc) echo.HandlerFunc {
+	listenHost, _, _ := net.SplitHostPort(s.Listen)
+	public := originHost(s.PublicURL)
+	return func(c echo.Context) error {
+		host := strings.ToLower(c.Request().Host)
+		if s.Mode == "local_trusted" && !isLoopback(hostName(host)) && hostName(host) != listenHost && (public == "" || host != public) {
+			return environment.NewError(environment.KindForbidden, "host_not_allowed",
+				"This server does not answer under that name.").
+				Remedy("Use its own address, or start it with --public-url.")
+		}
+		return next(c)
+	}
+}
+
+// guardOrigin refuses changes that a page of another origin sends. A request
+// with neither Origin nor Sec-Fetch-Site comes from a program and passes.
+func (s *server) guardOrigin(next echo.HandlerFunc) echo.HandlerFunc {
+	public := publicOrigin(s.PublicURL)
+	protection := http.NewCrossOriginProtection()
+	if public != "" {
+		_ = protection.AddTrustedOrigin(public) // fails for what is no origin, which publicOrigin never gives
+	}
+	return func(c echo.Context) error {
+		r := c.Request()
+		if isSafe(r) {
+			return next(c)
+		}
+		origin := r.Header.Get("Origin")
+		if len(r.Header.Values("Origin")) > 1 || (origin != "" && origin != "http://"+r.Host && origin != public) ||
+			protection.Check(r) != nil {
+			return environment.NewError(environment.KindForbidden, "origin_not_allowed",
+				"A page of another site sent this, so it was refused.")
+		}
+		return next(c)
+	}
+}
+
+// isSafe reports whether a request can change nothing. An upgrade is a GET that
+// can.
+func isSafe(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return r.Header.Get("Upgrade") == ""
+	}
+	return false
+}
+
+// guardSize refuses addresses and bodies that are too long.
+func (s *server) guardSize(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if len(r.RequestURI) > maxAddress {
+			return echo.NewHTTPError(http.StatusRequestURITooLong)
+		}
+		if r.ContentLength > maxBody {
+			return echo.NewHTTPError(http.StatusRequestEntityTooLarge)
+		}
+		if r.Body != nil {
+			r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, maxBody)
+		}
+		return next(c)
+	}
+}
+
+// hostName is a Host header without its port and brackets.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+}
+
+func isLoopback(name string) bool {
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+// publicOrigin is "scheme://host" of a URL, "" for anything else.
+func publicOrigin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}
+
+func originHost(address string) string {
+	_, host, _ := strings.Cut(publicOrigin(address), "://")
+	return host
+}

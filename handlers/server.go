@@ -1,0 +1,94 @@
+// Package handlers is the HTTP front door: it decodes a request, calls one
+// service and chooses an answer. routes.go lists every route.
+package handlers
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"berth/environment"
+	"berth/environment/catalogue"
+	"berth/environment/leasing"
+	"berth/environment/probing"
+	"berth/environment/running"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Deps is what the front door needs. All fields without a remark are needed.
+type Deps struct {
+	Catalogue *catalogue.Service
+	Probing   *probing.Service
+	Leasing   *leasing.Service
+	Running   *running.Service
+	Feed      environment.Feed
+	// Ping asks whether the database answers.
+	Ping func(context.Context) error
+	// StateCounts counts the runs, probes and leases under way, by kind and
+	// state, for the metrics; nil leaves them out.
+	StateCounts func(context.Context) (map[string]map[string]int, error)
+	Log         *slog.Logger
+	Now         func() time.Time
+	Version     string
+	Mode        string // "local_trusted"
+	Listen      string // host:port on which the server listens
+	PublicURL   string // "": none; "https://berth.example"
+	Dev         bool   // previews
+	// Stopping, when closed, ends streams and waits; nil: never.
+	Stopping <-chan struct{}
+}
+
+// server holds what the handlers share. Each handler is a method in the file
+// named after it.
+type server struct {
+	Deps
+	list      *listCache
+	metrics   *metrics
+	assets    *assetFiles
+	heartbeat time.Duration // between comments on a stream without events
+	retry     time.Duration // between reads of a stream whose database is away
+}
+
+// New returns the whole HTTP surface.
+func New(d Deps) http.Handler {
+	s := &server{
+		Deps: d, list: newListCache(), assets: newAssetFiles(),
+		heartbeat: 15 * time.Second, retry: time.Second,
+	}
+	s.metrics = newMetrics(d.StateCounts)
+	return s.handler()
+}
+
+func (s *server) handler() http.Handler {
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.HTTPErrorHandler = s.handleError
+	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.guardHost, s.guardOrigin, s.guardSize, s.compress)
+	s.routes(e)
+	return headAsGet(e)
+}
+
+// actor is who asks. In local_trusted whoever reaches the server is the
+// operator.
+func (s *server) actor(echo.Context) environment.Actor { return environment.LocalOperator() }
+
+// headAsGet answers HEAD with the headers of GET; net/http drops the body.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			get := *r
+			get.Method = http.MethodGet
+			get.Header = r.Header.Clone()
+			get.Header.Set(headMark, "1")
+			r = &get
+		} else {
+			r.Header.Del(headMark)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// headMark tells a stream that nobody will read its body.
+const headMark = "X-Berth-Head"
