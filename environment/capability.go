@@ -11,6 +11,10 @@ type Capabilities struct {
 	Files       bool   `json:"files"`
 	ScanHostKey bool   `json:"scanHostKey"`
 	Keys        bool   `json:"keys"`
+	// InteractiveSetup and TemplateCapture belong to custom images: a driver
+	// that has the abilities for them says so.
+	InteractiveSetup bool `json:"interactiveSetup"`
+	TemplateCapture  bool `json:"templateCapture"`
 }
 
 // CapabilitiesOf reads the abilities of a driver off its interfaces. It is
