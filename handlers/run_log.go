@@ -17,9 +17,9 @@ const (
 	maxLogRead     = 1 << 20
 )
 
-// runLog answers GET /api/runs/:id/log?offset=&limit=. With ?raw=1 the bytes
-// come untouched, with the next offset in a header; &stream= picks one of the
-// two then.
+// runLog answers GET /api/runs/:id/log?offset=&limit=&stream=. With ?raw=1 the
+// bytes come untouched, with the next offset in a header; with ?base64=1 they
+// are in each chunk beside its text. With ?data=1 each chunk carries its bytes beside its text.
 func (s *server) runLog(c echo.Context) error {
 	id, err := pathID(c, "id", "run")
 	if err != nil {
@@ -37,6 +37,14 @@ func (s *server) runLog(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	data, err := flag(c, "data", false)
+	if err != nil {
+		return err
+	}
+	withBytes, err := flag(c, "base64", false)
+	if err != nil {
+		return err
+	}
 	stream, err := choice(c, "stream", environment.Stdout, environment.Stderr)
 	if err != nil {
 		return err
@@ -48,7 +56,7 @@ func (s *server) runLog(c echo.Context) error {
 	if raw {
 		return writeRawLog(c, page, stream)
 	}
-	return writeJSON(c, http.StatusOK, logShape(page, stream))
+	return writeJSON(c, http.StatusOK, logShape(page, stream, data))
 }
 
 func writeRawLog(c echo.Context, page environment.LogPage, stream environment.Stream) error {
@@ -67,24 +75,34 @@ func writeRawLog(c echo.Context, page environment.LogPage, stream environment.St
 }
 
 // logShape is a page of a log as text. A character that has only begun at the
-// end of the page is left to the next one.
-func logShape(page environment.LogPage, stream environment.Stream) api.Log {
+// end of the page is left to the next one, unless the caller wants its bytes.
+func logShape(page environment.LogPage, stream environment.Stream, withBytes bool) api.Log {
 	answer := api.Log{NextOffset: page.NextOffset, Done: page.Done, Truncated: page.Cut > 0, Chunks: []api.LogChunk{}}
 	text := newLogText()
 	for i, chunk := range page.Chunks {
-		if last := i == len(page.Chunks)-1; last && !page.Done {
+		if last := i == len(page.Chunks)-1; last && !page.Done && !withBytes {
 			keep := len(chunk.Data) - begun(chunk.Data)
 			answer.NextOffset -= int64(len(chunk.Data) - keep)
 			chunk.Data = chunk.Data[:keep]
 		}
-		if stream == "" || chunk.Stream == stream {
-			answer.Chunks = append(answer.Chunks, api.LogChunk{
-				Stream: string(chunk.Stream), Offset: chunk.Offset, Text: text.decode(chunk.Stream, chunk.Data),
-			})
+		if len(chunk.Data) > 0 && (stream == "" || chunk.Stream == stream) {
+			answer.Chunks = append(answer.Chunks, outputShape(chunk, text.decode(chunk.Stream, chunk.Data), withBytes))
 		}
+	}
+	if withBytes {
+		return answer
 	}
 	for _, rest := range text.rest() {
 		answer.Chunks = append(answer.Chunks, api.LogChunk{Stream: string(rest.stream), Offset: page.NextOffset, Text: rest.text})
 	}
 	return answer
+}
+
+// outputShape is a piece of output as the API shows it.
+func outputShape(chunk environment.LogChunk, text string, withBytes bool) api.LogChunk {
+	shape := api.LogChunk{Stream: string(chunk.Stream), Offset: chunk.Offset, Text: text}
+	if withBytes {
+		shape.Base64 = chunk.Data
+	}
+	return shape
 }

@@ -226,12 +226,12 @@ type Lease struct {
 }
 
 // LogChunk is a piece of output. Text has U+FFFD for invalid bytes and for NUL;
-// Base64 has the bytes themselves and is there only when ?base64=1 asked for it.
+// Data has the bytes themselves and is there only when it was asked for.
 type LogChunk struct {
 	Stream string `json:"stream"`
 	Offset int64  `json:"offset"`
 	Text   string `json:"text"`
-	Base64 []byte `json:"base64,omitempty"`
+	Data   []byte `json:"data,omitempty"`
 }
 
 // Log answers GET /api/runs/:id/log.

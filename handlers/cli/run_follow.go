@@ -107,7 +107,7 @@ func (f *runFollower) watch(ctx context.Context) (api.Run, error) {
 	var run api.Run
 	silentSince := time.Time{}
 	for {
-		err := f.c.stream(ctx, "/runs/"+f.id.String()+"/events?base64=1", f.lastID, f.message)
+		err := f.c.stream(ctx, "/runs/"+f.id.String()+"/events?raw=1", f.lastID, f.message)
 		if err == nil || ctx.Err() == nil {
 			run, err = f.catchUp(ctx)
 		}
@@ -174,7 +174,7 @@ func (f *runFollower) catchUp(ctx context.Context) (api.Run, error) {
 	f.place(run)
 	for {
 		var log api.Log
-		path := "/runs/" + f.id.String() + "/log?base64=1&offset=" + strconv.FormatInt(f.next, 10)
+		path := "/runs/" + f.id.String() + "/log?data=1&offset=" + strconv.FormatInt(f.next, 10)
 		if err := f.c.call(ctx, request{method: http.MethodGet, path: path, into: &log}); err != nil {
 			return run, err
 		}
@@ -193,9 +193,9 @@ func (f *runFollower) catchUp(ctx context.Context) (api.Run, error) {
 
 // show writes a chunk, or what of it was not shown yet, to its stream.
 func (f *runFollower) show(chunk api.LogChunk) error {
-	data := chunk.Base64
+	data := chunk.Data
 	if len(data) == 0 {
-		data = []byte(chunk.Text)
+		return nil // a stand-in for a character that never ended
 	}
 	switch skip := f.next - chunk.Offset; {
 	case skip >= int64(len(data)):
@@ -205,10 +205,7 @@ func (f *runFollower) show(chunk api.LogChunk) error {
 	case skip < 0:
 		f.note("[%d bytes of output were not kept]", -skip)
 	}
-	f.next = chunk.Offset + int64(len(chunk.Base64))
-	if len(chunk.Base64) == 0 {
-		f.next = chunk.Offset + int64(len(chunk.Text))
-	}
+	f.next = chunk.Offset + int64(len(chunk.Data))
 	w := f.out
 	if chunk.Stream == string(environment.Stderr) {
 		w = f.err

@@ -210,7 +210,7 @@ func (a *app) runFilesCommand() *cobra.Command {
 		if len(args) == 2 {
 			path += url.QueryEscape(args[1])
 		}
-		var entry workspace
+		var entry api.Workspace
 		if err := c.call(cmd.Context(), request{method: http.MethodGet, path: path, into: &entry}); err != nil {
 			return err
 		}
@@ -222,17 +222,7 @@ func (a *app) runFilesCommand() *cobra.Command {
 	return cmd
 }
 
-// workspace is a folder's list, or what is told of a file.
-type workspace struct {
-	Path      string                 `json:"path"`
-	Type      string                 `json:"type"` // "dir" or "file"
-	Size      int64                  `json:"size"`
-	Truncated bool                   `json:"truncated"`
-	Entries   []environment.FileInfo `json:"entries"`
-	Text      *string                `json:"text"`
-}
-
-func printFolder(w io.Writer, folder workspace) {
+func printFolder(w io.Writer, folder api.Workspace) {
 	t := newTable(w, "TYPE", "SIZE", "MODIFIED", "NAME")
 	for _, e := range folder.Entries {
 		t.row(e.Type, strconv.FormatInt(e.Size, 10), e.ModTime.UTC().Format(time.RFC3339), e.Name)
