@@ -52,6 +52,15 @@ func (s *Service) Check(ctx context.Context, actor environment.Actor, baseID *uu
 
 // taken adds the problems that a save would meet in the store.
 func (c *planned) taken(ctx context.Context) error {
+	if c.old == nil && c.next.Driver == environment.DriverLocal {
+		page, err := c.s.store.ListEnvironments(ctx, environment.ListFilter{Driver: environment.DriverLocal, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(page.Items) > 0 {
+			c.problem("driver", "There is one local environment already.")
+		}
+	}
 	if c.next.Name == "" {
 		return nil
 	}
@@ -60,7 +69,7 @@ func (c *planned) taken(ctx context.Context) error {
 		return err
 	}
 	if found && other.ID != c.next.ID {
-		c.problem("name", "Another environment has this name.")
+		c.problem("name", "This name is taken.")
 	}
 	return nil
 }
