@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,8 +30,8 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	now := func() time.Time { at = at.Add(time.Second); return at }
+	began, calls := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), atomic.Int64{}
+	now := func() time.Time { return began.Add(time.Duration(calls.Add(1)) * time.Second) }
 	b := &bench{t: t, store: environmenttest.NewStore(time.Now), ssh: &fakeSSH{}, log: &strings.Builder{},
 		actor: environment.LocalOperator(), absent: map[string]bool{}}
 	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
