@@ -26,7 +26,7 @@ func (s *server) activityList(c echo.Context) error {
 	}
 	page, err := s.Catalogue.Activity(c.Request().Context(), s.actor(c), filter)
 	if err != nil {
-		return cursorRefusal(err)
+		return err
 	}
 	linkNext(c, page.Next)
 	return writeJSON(c, http.StatusOK, each(page.Items, activityShape))

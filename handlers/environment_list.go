@@ -49,7 +49,7 @@ func (s *server) makeList(ctx context.Context, c echo.Context, actor environment
 	}
 	page, err := s.Catalogue.List(ctx, actor, filter)
 	if err != nil {
-		return cachedList{}, cursorRefusal(err)
+		return cachedList{}, err
 	}
 	body, err := marshal(each(page.Items, environmentShape))
 	if err != nil {

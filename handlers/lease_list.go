@@ -32,7 +32,7 @@ func (s *server) leaseList(c echo.Context) error {
 	}
 	page, err := s.Leasing.List(ctx, actor, filter)
 	if err != nil {
-		return cursorRefusal(err)
+		return err
 	}
 	linkNext(c, page.Next)
 	return writeJSON(c, http.StatusOK, each(page.Items, leaseShape))

@@ -23,7 +23,7 @@ func (s *server) probeList(c echo.Context) error {
 	}
 	page, err := s.Probing.History(ctx, actor, id, w.Limit, w.Cursor)
 	if err != nil {
-		return cursorRefusal(err)
+		return err
 	}
 	linkNext(c, page.Next)
 	return writeJSON(c, http.StatusOK, each(page.Items, probeShape))

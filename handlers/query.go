@@ -133,12 +133,3 @@ func nextLink(address *url.URL, cursor string) string {
 	q.Set("cursor", cursor)
 	return "<" + address.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
-
-// cursorRefusal makes a cursor that the store does not know a 400: it was never
-// given out.
-func cursorRefusal(err error) error {
-	if environment.CodeOf(err) == "invalid_cursor" {
-		return unreadableField("invalid_cursor", "cursor", "The cursor is not one that Berth gave out.").Because(err)
-	}
-	return err
-}

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"berth/environment"
-	"berth/handlers/api"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -18,38 +17,23 @@ func (s *server) runEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	raw, err := flag(c, "raw", false)
+	withBytes, err := flag(c, "raw", false)
 	if err != nil {
 		return err
 	}
-	return s.serveEvents(c, s.runStream(c, id, func(ctx context.Context, e environment.Event, output []streamText) ([]message, error) {
+	return s.serveEvents(c, s.runStream(c, id, func(ctx context.Context, e environment.Event, output string) ([]message, error) {
 		if e.Chunk == nil {
 			return renderEventJSON(ctx, e)
 		}
-		return renderOutputJSON(*e.Chunk, output, raw)
+		data, err := marshal(outputShape(*e.Chunk, output, withBytes))
+		return []message{{Event: string(environment.EventOutput), Data: data}}, err
 	}))
-}
-
-func renderOutputJSON(chunk environment.LogChunk, output []streamText, raw bool) ([]message, error) {
-	var messages []message
-	for _, piece := range output {
-		shape := api.LogChunk{Stream: string(piece.stream), Offset: chunk.Offset, Text: piece.text}
-		if raw {
-			shape.Data = chunk.Data
-		}
-		data, err := marshal(shape)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, message{Event: string(environment.EventOutput), Data: data})
-	}
-	return messages, nil
 }
 
 // renderRun makes the messages of an event of a run. Of an output event, output
 // is its text. At the end event, what no later output completed comes first, as
 // an output event of its own.
-type renderRun func(ctx context.Context, e environment.Event, output []streamText) ([]message, error)
+type renderRun func(ctx context.Context, e environment.Event, output string) ([]message, error)
 
 // runStream is the stream of a run, each event rendered by render.
 func (s *server) runStream(c echo.Context, id uuid.UUID, render renderRun) eventStream {
@@ -69,14 +53,14 @@ func (s *server) runStream(c echo.Context, id uuid.UUID, render renderRun) event
 				return renderEnd(ctx, e, text.rest(), render)
 			}
 			if e.Chunk == nil {
-				return render(ctx, e, nil)
+				return render(ctx, e, "")
 			}
 			chunk := e.Chunk
 			if !begunStreams[chunk.Stream] {
 				begunStreams[chunk.Stream] = true
 				s.primeText(ctx, actor, id, *chunk, text)
 			}
-			return render(ctx, e, []streamText{{chunk.Stream, text.decode(chunk.Stream, chunk.Data)}})
+			return render(ctx, e, text.decode(chunk.Stream, chunk.Data))
 		},
 	}
 }
@@ -85,13 +69,13 @@ func renderEnd(ctx context.Context, e environment.Event, rest []streamText, rend
 	var messages []message
 	for _, tail := range rest {
 		chunk := environment.Event{Kind: environment.EventOutput, Subject: e.Subject, Seq: e.Seq, Chunk: &environment.LogChunk{Stream: tail.stream}}
-		more, err := render(ctx, chunk, []streamText{tail})
+		more, err := render(ctx, chunk, tail.text)
 		if err != nil {
 			return nil, err
 		}
 		messages = append(messages, more...)
 	}
-	end, err := render(ctx, e, nil)
+	end, err := render(ctx, e, "")
 	return append(messages, end...), err
 }
 

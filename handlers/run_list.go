@@ -29,7 +29,7 @@ func (s *server) runList(c echo.Context) error {
 	}
 	page, err := s.Running.List(c.Request().Context(), s.actor(c), filter)
 	if err != nil {
-		return cursorRefusal(err)
+		return err
 	}
 	linkNext(c, page.Next)
 	return writeJSON(c, http.StatusOK, each(page.Items, func(r environment.Run) api.Run { return runShape(r, nil) }))

@@ -18,8 +18,8 @@ const (
 )
 
 // runLog answers GET /api/runs/:id/log?offset=&limit=&stream=. With ?raw=1 the
-// bytes come untouched, with the next offset in a header; with ?base64=1 they
-// are in each chunk beside its text. With ?data=1 each chunk carries its bytes beside its text.
+// bytes come untouched, with the next offset in a header; with ?data=1 they are
+// in each chunk beside its text.
 func (s *server) runLog(c echo.Context) error {
 	id, err := pathID(c, "id", "run")
 	if err != nil {
@@ -37,11 +37,7 @@ func (s *server) runLog(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	data, err := flag(c, "data", false)
-	if err != nil {
-		return err
-	}
-	withBytes, err := flag(c, "base64", false)
+	withBytes, err := flag(c, "data", false)
 	if err != nil {
 		return err
 	}
@@ -56,7 +52,7 @@ func (s *server) runLog(c echo.Context) error {
 	if raw {
 		return writeRawLog(c, page, stream)
 	}
-	return writeJSON(c, http.StatusOK, logShape(page, stream, data))
+	return writeJSON(c, http.StatusOK, logShape(page, stream, withBytes))
 }
 
 func writeRawLog(c echo.Context, page environment.LogPage, stream environment.Stream) error {
@@ -102,7 +98,7 @@ func logShape(page environment.LogPage, stream environment.Stream, withBytes boo
 func outputShape(chunk environment.LogChunk, text string, withBytes bool) api.LogChunk {
 	shape := api.LogChunk{Stream: string(chunk.Stream), Offset: chunk.Offset, Text: text}
 	if withBytes {
-		shape.Base64 = chunk.Data
+		shape.Data = chunk.Data
 	}
 	return shape
 }
