@@ -1,0 +1,239 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"berth/drivers"
+	"berth/environment"
+	"berth/environment/catalogue"
+	"berth/environment/environmenttest"
+	"berth/environment/leasing"
+	"berth/environment/probing"
+	"berth/environment/running"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// front is a whole front door on the twin of the database, with a scripted
+// driver, behind a real socket.
+type front struct {
+	t        *testing.T
+	store    *flaky
+	driver   *scriptedSSH
+	url      string
+	log      *lockedBuffer
+	company  uuid.UUID
+	server   *server
+	stopping chan struct{}
+}
+
+// flaky is the twin with a switch that takes it away.
+type flaky struct {
+	*environmenttest.Store
+	away atomic.Bool
+}
+
+func (f *flaky) err() error {
+	if f.away.Load() {
+		return environment.Unavailable("database_unavailable", "The database does not answer.")
+	}
+	return nil
+}
+
+func (f *flaky) CatalogueRevision(ctx context.Context) (int64, error) {
+	if err := f.err(); err != nil {
+		return 0, err
+	}
+	return f.Store.CatalogueRevision(ctx)
+}
+
+func (f *flaky) Companies(ctx context.Context) ([]environment.Company, error) {
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return f.Store.Companies(ctx)
+}
+
+func (f *flaky) Probe(ctx context.Context, id uuid.UUID) (environment.Probe, error) {
+	if err := f.err(); err != nil {
+		return environment.Probe{}, err
+	}
+	return f.Store.Probe(ctx, id)
+}
+
+func (f *flaky) Events(ctx context.Context, subject uuid.UUID, after int64, limit int) ([]environment.Event, error) {
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return f.Store.Events(ctx, subject, after, limit)
+}
+
+func (f *flaky) Ping(context.Context) error { return f.err() }
+
+func newFront(t *testing.T) *front {
+	t.Helper()
+	f := &front{t: t, driver: newScriptedSSH(), log: &lockedBuffer{}, stopping: make(chan struct{})}
+	f.store = &flaky{Store: environmenttest.NewStore(time.Now)}
+	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	registry, err := drivers.NewRegistry(drivers.Entry{Driver: localDriver{}, DisplayName: "Local"}, drivers.Entry{Driver: f.driver, DisplayName: "SSH"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := environment.NewID()
+	if err := f.store.RegisterServer(t.Context(), owner, environment.NewID(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	vault := environmenttest.Vault{}
+	books := catalogue.New(f.store, registry, vault, time.Now, log)
+	probes := probing.New(f.store, books, registry, f.store, probing.Options{Owner: owner, Parallel: 4, Limit: 20 * time.Second}, time.Now, log)
+	leases := leasing.New(f.store, registry, owner, time.Now, log)
+	runs := running.New(f.store, books, leases, registry, vault, f.store, running.Options{Owner: owner, Grace: time.Second}, time.Now, log)
+	d := Deps{
+		Catalogue: books, Probing: probes, Leasing: leases, Running: runs, Feed: f.store, Ping: f.store.Ping, Log: log, Now: time.Now,
+		Version: "test", Mode: "local_trusted", Listen: "127.0.0.1:0", PublicURL: "https://berth.example", Stopping: f.stopping,
+		StateCounts: func(context.Context) (map[string]map[string]int, error) {
+			return map[string]map[string]int{"run": {"running": 3}}, nil
+		},
+	}
+	f.server = &server{Deps: d, list: newListCache(), assets: newAssetFiles(), heartbeat: 20 * time.Millisecond, retry: 10 * time.Millisecond, metrics: newMetrics(d.StateCounts)}
+	web := httptest.NewServer(f.server.handler())
+	f.url = web.URL
+	loops, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { _ = probes.Run(loops) }) // ends with its context
+	group.Go(func() { _ = runs.Run(loops) })
+	t.Cleanup(func() {
+		f.driver.open()
+		cancel()
+		group.Wait()
+		web.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	if _, err := books.EnsureLocal(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	company, err := books.CreateCompany(t.Context(), environment.LocalOperator(), "Acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.company = company.ID
+	on := true
+	if _, err := books.UpdateSettings(t.Context(), environment.LocalOperator(), environment.SettingsPatch{EnableEnvironments: &on}); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// answer is a response with its body read.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// call sends a request; body "" sends none. headers are "Name: value".
+func (f *front) call(method, path, body string, headers ...string) answer {
+	f.t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, reader)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if name == "Host" {
+			req.Host = value
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		f.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		f.t.Fatalf("%s %s: read: %v", method, path, err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(raw)}
+}
+
+// want checks the status and decodes the body into into, if that is not nil.
+func (f *front) want(a answer, status int, into any) answer {
+	f.t.Helper()
+	if a.Status != status {
+		f.t.Fatalf("status %d, want %d: %s", a.Status, status, a.Body)
+	}
+	if into != nil {
+		if err := json.Unmarshal([]byte(a.Body), into); err != nil {
+			f.t.Fatalf("body %q: %v", a.Body, err)
+		}
+	}
+	return a
+}
+
+func (f *front) environments() string {
+	return "/api/companies/" + f.company.String() + "/environments"
+}
+
+// create makes an ssh environment and returns its id.
+func (f *front) create(name string) string {
+	f.t.Helper()
+	var env struct{ ID string }
+	f.want(f.call("POST", f.environments(), `{"name":"`+name+`","driver":"ssh","config":{"host":"box.test","username":"runner"}}`), 201, &env)
+	return env.ID
+}
+
+// lockedBuffer takes logs from several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// eventually waits until check holds.
+func eventually(t *testing.T, what string, check func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !check() {
+		select {
+		case <-deadline:
+			t.Fatalf("timed out waiting: %s", what)
+		case <-tick.C:
+		}
+	}
+}
