@@ -108,7 +108,7 @@ func (s *Service) activate(ctx context.Context, lease environment.Lease, ref env
 			l.ProviderID = &ref.ProviderID
 		}
 		return nil
-	}, s.activity(environment.System(), lease, "environment.lease_acquired"))
+	}, s.activity(ctx, environment.System(), lease, "environment.lease_acquired"))
 }
 
 // failed ends a lease of which nothing came.

@@ -69,7 +69,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, change func(*environ
 	return lease, err
 }
 
-func (s *Service) activity(actor environment.Actor, l environment.Lease, action string) *environment.Activity {
+func (s *Service) activity(ctx context.Context, actor environment.Actor, l environment.Lease, action string) *environment.Activity {
 	details := map[string]any{"driver": l.Driver, "provider": l.Provider, "leasePolicy": l.Policy}
 	if l.EnvironmentID != nil {
 		details["environmentId"] = l.EnvironmentID.String()
@@ -80,5 +80,6 @@ func (s *Service) activity(actor environment.Actor, l environment.Lease, action 
 	return &environment.Activity{
 		ID: environment.NewID(), CompanyID: &l.CompanyID, ActorKind: actor.Kind, ActorName: actor.Name, Action: action,
 		EntityType: "environment_lease", EntityID: l.ID.String(), Details: details, CreatedAt: s.now(),
+		RequestID: environment.RequestID(ctx),
 	}
 }

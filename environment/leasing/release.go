@@ -75,7 +75,7 @@ func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease envi
 		l.CleanupStatus = &success
 		l.Receipt, err = json.Marshal(receipt)
 		return err
-	}, s.activity(actor, lease, "environment.lease_released"))
+	}, s.activity(ctx, actor, lease, "environment.lease_released"))
 }
 
 // callRelease is the driver's part.

@@ -14,6 +14,8 @@ type job struct {
 	probe  environment.Probe
 	prober environment.Prober
 	actor  environment.Actor
+	// request is the id of the request that asked for it.
+	request string
 	// open gives the spec; a draft's was opened when its values were checked.
 	open func(context.Context) (environment.Spec, error)
 }
@@ -130,7 +132,7 @@ func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
 	if err != nil || !created {
 		return p, err
 	}
-	j.probe = p
+	j.probe, j.request = p, environment.RequestID(ctx)
 	if !s.crew.Go(func(ctx context.Context) { s.execute(ctx, j) }) {
 		// The server began to stop after the row was written: nobody would end it.
 		gone, cancel := context.WithCancel(ctx)

@@ -35,6 +35,7 @@ func conclude(p environment.Probe, out outcome, now time.Time) environment.Probe
 	default:
 		p.OK, p.Code, p.Summary = out.result.OK, out.result.Code, out.result.Summary
 	}
+	cleanFacts(&p)
 	return settle(p, now)
 }
 
@@ -109,16 +110,34 @@ func merge(stages []environment.Stage, stage environment.Stage) []environment.St
 	return append(stages, stage)
 }
 
-// tidy fills what is never null.
+// tidy fills what is never null and cleans what came from the target.
 func tidy(stage environment.Stage) environment.Stage {
-	if stage.Measured == nil {
-		stage.Measured = map[string]any{}
-	}
-	if stage.Limit == nil {
-		stage.Limit = map[string]any{}
-	}
+	stage.Measured, stage.Limit = cleanMap(stage.Measured), cleanMap(stage.Limit)
+	stage.Message, stage.Remediation = environment.CleanText(stage.Message), environment.CleanText(stage.Remediation)
 	stage.Severity = orElse(stage.Severity, "info")
 	return stage
+}
+
+func cleanMap(m map[string]any) map[string]any {
+	if clean, ok := environment.CleanValues(m).(map[string]any); ok {
+		return clean
+	}
+	return map[string]any{}
+}
+
+// cleanFacts cleans what the target said of itself.
+func cleanFacts(p *environment.Probe) {
+	p.Summary = environment.CleanText(p.Summary)
+	if p.Host != nil {
+		p.Host = &environment.HostFacts{Name: environment.CleanText(p.Host.Name), BootID: environment.CleanText(p.Host.BootID)}
+	}
+	if p.Platform != nil {
+		p.Platform = &environment.Platform{
+			OS: environment.CleanText(p.Platform.OS), Arch: environment.CleanText(p.Platform.Arch),
+			Libc: environment.CleanText(p.Platform.Libc), LibcVersion: environment.CleanText(p.Platform.LibcVersion),
+			Distro: environment.CleanText(p.Platform.Distro),
+		}
+	}
 }
 
 func during(stages []environment.Stage) string {
@@ -138,9 +157,9 @@ func orElse(text, other string) string {
 }
 
 // activityOf is the entry of the log for a finished probe.
-func activityOf(actor environment.Actor, p environment.Probe) environment.Activity {
+func activityOf(j job, p environment.Probe) environment.Activity {
 	a := environment.Activity{
-		ID: environment.NewID(), CompanyID: p.CompanyID, ActorKind: actor.Kind, ActorName: actor.Name,
+		ID: environment.NewID(), CompanyID: p.CompanyID, ActorKind: j.actor.Kind, ActorName: j.actor.Name, RequestID: j.request,
 		Action: "environment.probed", EntityType: "environment", CreatedAt: *p.FinishedAt,
 		Details: map[string]any{"driver": p.Driver, "ok": p.OK, "summary": p.Summary},
 	}

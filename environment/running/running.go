@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/environment"
+	"berth/environment/crew"
 	"berth/environment/leasing"
 
 	"github.com/google/uuid"
@@ -83,60 +84,50 @@ type Service struct {
 	opts    Options
 	now     func() time.Time
 	log     *slog.Logger
-	// more fields as needed
+	crew    crew.Crew
 }
 
-// New returns the service. Nothing runs before Run.
+// New returns the service. Nothing runs before Run. A zero Grace is
+// environment.RunGrace.
 func New(store Store, specs Specs, leases Leases, drivers environment.Drivers, vault environment.Vault, feed environment.Feed, opts Options, now func() time.Time, log *slog.Logger) *Service {
+	if opts.Grace <= 0 {
+		opts.Grace = environment.RunGrace
+	}
 	return &Service{store: store, specs: specs, leases: leases, drivers: drivers, vault: vault, feed: feed, opts: opts, now: now, log: log}
 }
 
-// Input is a run as it is asked for.
-type Input struct {
-	CompanyID     uuid.UUID
-	EnvironmentID *uuid.UUID
-	Command       []string
-	Title         *string
-	Cwd           *string
-	Env           map[string]string
-	Stdin         []byte
-	TimeoutSec    *int // nil: 900
-}
+const (
+	takeOverEvery = time.Second
+	takeOverBatch = 100
+)
 
 // Run is the service's loop: it takes up what dead servers left. When ctx ends
 // it lets go of running work (ErrDetach) and returns when that is done.
-func (s *Service) Run(ctx context.Context) error { panic("unwritten") }
-
-// Start validates, writes the queued run and begins. It returns at once.
-func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) (environment.Run, error) {
-	panic("unwritten")
+func (s *Service) Run(ctx context.Context) error {
+	s.crew.Open(ctx)
+	defer s.crew.Close()
+	tick := time.NewTicker(takeOverEvery)
+	defer tick.Stop()
+	for {
+		if _, err := s.Tick(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("take over runs of dead servers", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
 }
 
-func (s *Service) Get(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Run, error) {
-	panic("unwritten")
-}
-
-func (s *Service) List(ctx context.Context, actor environment.Actor, f Filter) (environment.Page[environment.Run], error) {
-	panic("unwritten")
-}
-
-// Cancel asks for the end of a run, wherever it runs; 202. Cancelling what has
-// ended changes nothing.
-func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Run, error) {
-	panic("unwritten")
-}
-
-// Log reads output from an offset.
-func (s *Service) Log(ctx context.Context, actor environment.Actor, id uuid.UUID, offset int64, limit int) (environment.LogPage, error) {
-	panic("unwritten")
-}
-
-// Events returns what happened to a run after a sequence number.
-func (s *Service) Events(ctx context.Context, actor environment.Actor, id uuid.UUID, after int64) ([]environment.Event, error) {
-	panic("unwritten")
-}
-
-// Files lists or reads the workspace of a run, on the target.
-func (s *Service) Files(ctx context.Context, actor environment.Actor, id uuid.UUID, path string) (environment.WorkspaceEntry, error) {
-	panic("unwritten")
+// Tick takes over a batch of runs of dead servers and goes on with them. It
+// returns how many those were.
+func (s *Service) Tick(ctx context.Context) (int, error) {
+	runs, err := s.store.OrphanedRuns(ctx, s.opts.Owner, takeOverBatch)
+	for _, run := range runs {
+		s.log.Info("run taken over", "run", run.ID, "status", run.Status)
+		// Refused only while this server stops; the next one takes it over.
+		s.crew.Go(func(ctx context.Context) { s.work(ctx, run) })
+	}
+	return len(runs), err
 }

@@ -1,0 +1,165 @@
+package running
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"berth/environment"
+	"berth/environment/crew"
+	"berth/environment/leasing"
+)
+
+// begin takes a run from the queue to its target.
+func (w *worker) begin(ctx context.Context) error {
+	err := w.update(ctx, func(r *environment.Run) error {
+		if r.Status == environment.RunQueued {
+			r.Status = environment.RunAcquiring
+		}
+		enter(r, phaseAcquire, w.now())
+		return nil
+	})
+	if err != nil {
+		if environment.CodeOf(err) == "run_state_changed" {
+			return nil // cancelled in the queue
+		}
+		return err
+	}
+	if w.run.Status != environment.RunAcquiring {
+		return w.end(ctx)
+	}
+	goods, err := w.gather(ctx)
+	if err != nil {
+		return w.fail(ctx, err)
+	}
+	ref, err := w.acquire(ctx, goods.spec)
+	if err != nil {
+		return w.fail(ctx, err)
+	}
+	if w.run.Status == environment.RunCancelling {
+		return w.wrapUp(ctx, ref.Spec)
+	}
+	return w.exec(ctx, ref, goods, false)
+}
+
+// goods are what a run takes to its target.
+type goods struct {
+	spec  environment.Spec
+	vars  []environment.EnvValue
+	cargo cargo
+}
+
+// gather opens the environment, its variables and what the run carries.
+func (w *worker) gather(ctx context.Context) (goods, error) {
+	var g goods
+	if w.run.EnvironmentID == nil {
+		return g, environment.NewError(environment.KindNotFound, environment.CodeEnvironmentNotFound, "The environment was deleted before the run began.")
+	}
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
+		view, err := w.store.Environment(ctx, *w.run.EnvironmentID)
+		if err != nil {
+			return err
+		}
+		var vars []environment.EnvValue
+		if g.spec, vars, err = w.specs.Spec(ctx, view.Environment); err != nil {
+			return err
+		}
+		if g.cargo, err = w.unseal(w.run); err != nil {
+			return err
+		}
+		g.vars = g.cargo.variables(vars)
+		return variableProblem(g.spec)
+	})
+	return g, err
+}
+
+// variableProblem is the refusal when a variable's secret cannot be opened: a
+// command must not run with half of its variables.
+func variableProblem(spec environment.Spec) error {
+	for field, code := range spec.SecretProblems {
+		if name, ok := strings.CutPrefix(field, "envVars."); ok {
+			return environment.NewError(environment.KindConflict, code, "The secret of the variable "+name+" cannot be opened.").
+				Remedy(environment.Remedy(code))
+		}
+	}
+	return nil
+}
+
+// acquire gets the lease and notes it in the run.
+func (w *worker) acquire(ctx context.Context, spec environment.Spec) (environment.Ref, error) {
+	limited, cancel := w.untilHalted(ctx)
+	defer cancel()
+	lease, ref, err := w.leases.Acquire(limited, leasing.Request{
+		CompanyID: w.run.CompanyID, EnvironmentID: *w.run.EnvironmentID, RunID: &w.run.ID, OwnerKind: "run", Spec: spec,
+	})
+	if err != nil {
+		return ref, err
+	}
+	w.pin(ctx, spec, ref)
+	err = w.update(ctx, func(r *environment.Run) error {
+		r.LeaseID = &lease.ID
+		noteHost(r, ref.Host)
+		if r.Status == environment.RunAcquiring {
+			r.Status = environment.RunPreparing
+		}
+		enter(r, phasePrepare, w.now())
+		return nil
+	})
+	if err != nil {
+		// Nobody will find the lease through the run.
+		if _, late := w.leases.Finish(ctx, lease.ID, ref.Spec, environment.LeaseExpired, "interrupted"); late != nil {
+			w.log.Warn("give back a lease", "lease", lease.ID, "err", late)
+		}
+	}
+	return ref, err
+}
+
+// pin stores the host key that a first use was told to trust: the lease's
+// config then has known hosts where the environment's has none.
+func (w *worker) pin(ctx context.Context, spec environment.Spec, ref environment.Ref) {
+	before, after := knownHosts(spec.Config), knownHosts(ref.Config)
+	if after == "" || before == after || w.run.EnvironmentID == nil {
+		return
+	}
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
+		return w.specs.PinFirstUse(ctx, *w.run.EnvironmentID, after)
+	})
+	if err != nil {
+		w.log.Error("pin a host key on first use", "run", w.run.ID, "err", err)
+	}
+}
+
+func knownHosts(config json.RawMessage) string {
+	var c struct {
+		KnownHosts *string `json:"knownHosts"`
+	}
+	if json.Unmarshal(config, &c) != nil || c.KnownHosts == nil {
+		return ""
+	}
+	return *c.KnownHosts
+}
+
+// resume takes up work that an earlier server may have started.
+func (w *worker) resume(ctx context.Context) error {
+	var ref environment.Ref
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) (err error) {
+		ref, err = w.reopen(ctx, *w.run.LeaseID)
+		return err
+	})
+	if err != nil {
+		return w.fail(ctx, fmt.Errorf("take up the work: %w", err))
+	}
+	g := goods{spec: ref.Spec}
+	if g.cargo, err = w.unseal(w.run); err != nil {
+		return w.fail(ctx, err)
+	}
+	if w.run.Process == nil && w.run.EnvironmentID != nil {
+		// It may have to be started after all.
+		if g, err = w.gather(ctx); err != nil {
+			return w.fail(ctx, err)
+		}
+		g.spec = ref.Spec
+	}
+	return w.exec(ctx, ref, g, true)
+}

@@ -1,0 +1,171 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/environment"
+	"berth/environment/crew"
+)
+
+// How long a target may take, beyond what the run itself may.
+const (
+	startLimit = 60 * time.Second // from the lease to the command's start, beyond the grace
+	overdue    = 10 * time.Second // after the timeout, until Berth ends the command itself
+	haltLimit  = 30 * time.Second // from a halt to the end of the work
+	callLimit  = 10 * time.Second // for a driver to return once its context ended
+
+	notFound = "not_found" // code of a driver that is to take up what is not there
+)
+
+// exec starts the command, or takes it up, and sees it to its end.
+func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume bool) error {
+	execer, err := environment.Ability[environment.Execer](w.drivers, w.run.Driver)
+	if err != nil {
+		return w.fail(ctx, err)
+	}
+	received, err := w.received(ctx, resume)
+	if err != nil {
+		return err
+	}
+	out := w.collect(ctx, received, masked(ref.Spec, g))
+	defer out.close()
+	result, err := w.call(ctx, execer, ref, g, resume, received, out)
+	switch {
+	case ctx.Err() != nil || errors.Is(err, environment.ErrDetach):
+		// What is held back stays on the target and is delivered again.
+		out.drain(ctx)
+		return fmt.Errorf("let go: %w", environment.ErrDetach)
+	case err != nil && resume && environment.CodeOf(err) == notFound && w.run.Process == nil && w.haltReason() == nil:
+		out.close()
+		return w.exec(ctx, ref, g, false)
+	case err != nil:
+		err = w.recordError(ctx, out, err, resume)
+	case !settled(w.run):
+		err = w.settle(ctx, out, result)
+	}
+	if err != nil {
+		return err
+	}
+	return w.wrapUp(ctx, ref.Spec)
+}
+
+func (w *worker) received(ctx context.Context, resume bool) (map[environment.Stream]int64, error) {
+	received := map[environment.Stream]int64{environment.Stdout: 0, environment.Stderr: 0}
+	if !resume {
+		return received, nil
+	}
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) (err error) {
+		received, err = w.store.Received(ctx, w.run.ID)
+		return err
+	})
+	return received, err
+}
+
+// call is the driver's part. Work that was halted and does not end is given up.
+func (w *worker) call(ctx context.Context, execer environment.Execer, ref environment.Ref, g goods, resume bool, received map[environment.Stream]int64, out *collector) (environment.ExecResult, error) {
+	w.mu.Lock()
+	w.closed = false
+	w.mu.Unlock()
+	ctx, abandon := context.WithCancelCause(ctx)
+	defer abandon(nil)
+	halted, done := w.untilHalted(ctx)
+	defer done()
+	defer context.AfterFunc(halted, func() {
+		sleep(ctx, haltLimit)
+		abandon(w.haltReason())
+	})()
+	clock := w.startClock()
+	defer clock.stop()
+	order := environment.Exec{
+		Marker: w.run.ID.String(), Argv: w.run.Command, Env: g.vars, Stdin: g.cargo.Stdin, Grace: w.opts.Grace,
+		Timeout: time.Duration(w.run.TimeoutSec) * time.Second, Resume: resume, Received: received, Stop: w.halted,
+		Output: func(stream environment.Stream, offset int64, data []byte) error {
+			return out.take(ctx, stream, offset, data)
+		},
+		Settle: w.guarded(func(result environment.ExecResult) error { return w.settle(ctx, out, result) }),
+	}
+	order.OnStart = func(p environment.Process, host environment.HostFacts, dir string) error {
+		return w.guarded(func(environment.ExecResult) error {
+			if err := w.onStart(ctx, g, p, host, dir); err != nil {
+				return err
+			}
+			clock.started(w.run.Deadline.Sub(w.now()))
+			return nil
+		})(environment.ExecResult{})
+	}
+	if w.run.Cwd != nil {
+		order.Dir = *w.run.Cwd
+	}
+	result, err := crew.Call(ctx, callLimit, func() (environment.ExecResult, error) { return execer.Exec(ctx, ref, order) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	return result, err
+}
+
+// guarded keeps a driver that was given up from changing the run any more.
+func (w *worker) guarded(do func(environment.ExecResult) error) func(environment.ExecResult) error {
+	return func(result environment.ExecResult) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.closed {
+			return environment.ErrDetach
+		}
+		return do(result)
+	}
+}
+
+// clock halts the work when its command does not start in time, or runs on
+// although its timeout is long over.
+type clock struct{ start, end *time.Timer }
+
+func (w *worker) startClock() clock {
+	c := clock{
+		start: time.AfterFunc(w.opts.Grace+startLimit, func() { w.halt(errNoStart) }),
+		end:   time.AfterFunc(environment.MaxRunTimeout, func() { w.halt(errOverdue) }),
+	}
+	c.end.Stop()
+	if w.run.Deadline != nil {
+		c.started(max(0, w.run.Deadline.Sub(w.now())) + w.opts.Grace)
+	}
+	return c
+}
+
+func (c clock) started(left time.Duration) {
+	c.start.Stop()
+	c.end.Reset(max(0, left) + overdue)
+}
+
+func (c clock) stop() {
+	c.start.Stop()
+	c.end.Stop()
+}
+
+// onStart stores the identity of the work before any of its output.
+func (w *worker) onStart(ctx context.Context, g goods, p environment.Process, host environment.HostFacts, dir string) error {
+	input, err := w.seal(w.run.ID, cargo{Mask: maskOf(g)})
+	if err != nil {
+		return err
+	}
+	err = w.update(ctx, func(r *environment.Run) error {
+		now := w.now()
+		noteHost(r, host)
+		r.Process, r.WorkingDir, r.Input = &p, &dir, input
+		if r.StartedAt == nil {
+			deadline := now.Add(time.Duration(r.TimeoutSec) * time.Second)
+			r.StartedAt, r.Deadline = &now, &deadline
+		}
+		if r.Status == environment.RunPreparing {
+			r.Status = environment.RunRunning
+		}
+		enter(r, phaseRun, now)
+		return nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

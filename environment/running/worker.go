@@ -1,0 +1,175 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"berth/environment"
+	"berth/environment/crew"
+)
+
+// errTakenOver is why a worker lets go of a run that is not this server's, or
+// nobody's, any more. To a driver it is the same as a stop of the server.
+var errTakenOver = fmt.Errorf("somebody else looks after the run: %w", environment.ErrDetach)
+
+// worker does one run, from whatever state its row is in to its end.
+type worker struct {
+	*Service
+	run environment.Run // as this worker last stored it
+
+	mu     sync.Mutex // held by what the driver calls
+	closed bool       // the driver has returned or was given up
+
+	once   sync.Once
+	halted chan struct{} // closed by halt
+	reason error         // why; set before halted is closed
+}
+
+// Why work is ended before its command has.
+var (
+	errCancel  = errors.New("somebody cancelled the run")
+	errOverdue = errors.New("the timeout is over and the target did not end the command")
+	errNoStart = errors.New("the command was not started in time")
+)
+
+// work does a run until it has ended or this server lets go of it.
+func (s *Service) work(ctx context.Context, run environment.Run) {
+	w := &worker{Service: s, run: run, halted: make(chan struct{})}
+	// The work outlives ctx by what letting go takes, and learns why.
+	held, let := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer let(nil)
+	defer context.AfterFunc(ctx, func() { let(environment.ErrDetach) })()
+	unwatch := w.watch(held, let)
+	defer unwatch()
+	switch err := w.steps(held); {
+	case err == nil:
+	case held.Err() != nil || errors.Is(err, environment.ErrDetach):
+		s.log.Info("run left to the next server", "run", run.ID, "why", err)
+	default:
+		s.log.Error("run given up", "run", run.ID, "err", err)
+	}
+}
+
+// steps goes on from the run's state.
+func (w *worker) steps(ctx context.Context) error {
+	switch {
+	case w.run.Status.Ended():
+		return nil
+	case w.run.LeaseID == nil && w.run.Status == environment.RunCancelling:
+		return w.end(ctx)
+	case w.run.LeaseID == nil:
+		return w.begin(ctx)
+	case settled(w.run):
+		ref, err := w.reopen(ctx, *w.run.LeaseID)
+		if err != nil { // secrets gone: a release makes do without
+			w.log.Warn("open a lease again", "run", w.run.ID, "err", err)
+		}
+		return w.wrapUp(ctx, ref.Spec)
+	}
+	return w.resume(ctx)
+}
+
+// halt ends the work: what runs on the target is stopped, what has not begun
+// does not begin.
+func (w *worker) halt(reason error) {
+	w.once.Do(func() {
+		w.reason = reason
+		close(w.halted)
+	})
+}
+
+// haltReason is why the work is being ended; nil while it is not.
+func (w *worker) haltReason() error {
+	select {
+	case <-w.halted:
+		return w.reason
+	default:
+		return nil
+	}
+}
+
+// untilHalted returns a context that ends with ctx or when the work is halted.
+func (w *worker) untilHalted(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		select {
+		case <-w.halted:
+			cancel(w.reason)
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		group.Wait()
+	}
+}
+
+// watchPause is the least time between two reads of a run's row: every chunk of
+// output wakes its readers.
+const watchPause = 100 * time.Millisecond
+
+// watch halts the work when somebody asked for its end on any server, and lets
+// go of it when it is not this server's any more. The returned function ends
+// the watch.
+func (w *worker) watch(ctx context.Context, let context.CancelCauseFunc) func() {
+	ctx, stop := context.WithCancel(ctx)
+	wake, unsubscribe := w.feed.Subscribe(w.run.ID)
+	id := w.run.ID
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer unsubscribe()
+		for ctx.Err() == nil {
+			run, err := w.store.Run(ctx, id)
+			switch {
+			case err != nil && environment.KindOf(err) != environment.KindNotFound:
+				if ctx.Err() == nil {
+					w.log.Warn("look at a run", "run", id, "err", err)
+				}
+			case err != nil, run.Owner != w.opts.Owner, run.Status.Ended():
+				let(errTakenOver)
+				return
+			case run.CancelBy != nil:
+				w.halt(errCancel)
+			}
+			sleep(ctx, watchPause)
+			select {
+			case <-wake:
+			case <-ctx.Done():
+			}
+		}
+	})
+	return func() {
+		stop()
+		group.Wait()
+	}
+}
+
+// update stores a change of the run, however long the database is away, until
+// ctx ends. errTakenOver when the run is somebody else's now.
+func (w *worker) update(ctx context.Context, change func(*environment.Run) error) error {
+	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
+		run, err := w.store.UpdateRun(ctx, w.run.ID, w.opts.Owner, change)
+		if err == nil {
+			w.run = run
+		}
+		return err
+	})
+	switch environment.CodeOf(err) {
+	case "run_taken_over", "run_not_found":
+		return errTakenOver
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
