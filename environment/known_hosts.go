@@ -5,6 +5,7 @@ import (
 	"crypto/sha1" // what OpenSSH hashes host names with
 	"crypto/sha256"
 	"encoding/base64"
+	"net/netip"
 	"path"
 	"strings"
 )
@@ -59,9 +60,10 @@ func KnownHostsWithout(text, name string) string {
 	return strings.Join(kept, "\n")
 }
 
-// KnownHostsWith appends a line to a text. The result ends with a line break.
+// KnownHostsWith appends a line to a text. The result ends with one line break
+// and begins with none.
 func KnownHostsWith(text, line string) string {
-	if text != "" && !strings.HasSuffix(text, "\n") {
+	if text = strings.Trim(text, "\n"); text != "" {
 		text += "\n"
 	}
 	return text + strings.TrimSpace(line) + "\n"
@@ -113,7 +115,7 @@ func (l hostLine) key() HostKey {
 // matches takes the whole line away, as in OpenSSH.
 func (l hostLine) matches(name string) bool {
 	if strings.HasPrefix(l.hosts, "|") {
-		return hashedMatch(l.hosts, name) || hashedMatch(l.hosts, strings.ToLower(name))
+		return hashedMatch(l.hosts, canonicalHost(name))
 	}
 	found := false
 	for pattern := range strings.SplitSeq(l.hosts, ",") {
@@ -153,23 +155,35 @@ func (l hostLine) hostsWithout(name string) string {
 	return strings.Join(kept, ",")
 }
 
-// hostMatch compares without regard to case; "[host]:22" is "host".
+// hostMatch compares without regard to case and to how an address is written;
+// "[host]:22" is "host".
 func hostMatch(pattern, name string) bool {
-	pattern, name = plainPort(strings.ToLower(pattern)), plainPort(strings.ToLower(name))
 	if !strings.ContainsAny(pattern, "*?") {
-		return pattern == name
+		return canonicalHost(pattern) == canonicalHost(name)
 	}
 	// path.Match would read brackets as a class and stop stars at slashes; a
 	// host has none of the latter.
-	ok, err := path.Match(strings.NewReplacer("[", `\[`, "]", `\]`, `\`, `\\`).Replace(pattern), name)
+	quoted := strings.NewReplacer("[", `\[`, "]", `\]`, `\`, `\\`).Replace(strings.ToLower(pattern))
+	ok, err := path.Match(quoted, canonicalHost(name))
 	return err == nil && ok
 }
 
-func plainPort(name string) string {
-	if host, ok := strings.CutSuffix(name, "]:22"); ok && strings.HasPrefix(host, "[") {
-		return host[1:]
+func canonicalHost(name string) string {
+	host, port := strings.ToLower(name), ""
+	if inner, bracketed := strings.CutPrefix(host, "["); bracketed {
+		h, p, ok := strings.Cut(inner, "]:")
+		if !ok {
+			return host
+		}
+		host, port = h, p
 	}
-	return name
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.String()
+	}
+	if port == "" || port == "22" {
+		return host
+	}
+	return "[" + host + "]:" + port
 }
 
 func hashedMatch(hosts, name string) bool {
@@ -186,6 +200,6 @@ func hashedMatch(hosts, name string) bool {
 		return false
 	}
 	mac := hmac.New(sha1.New, salt)
-	_, _ = mac.Write([]byte(plainPort(name))) // a hash never fails
+	_, _ = mac.Write([]byte(name)) // a hash never fails
 	return hmac.Equal(mac.Sum(nil), want)
 }
