@@ -1,0 +1,238 @@
+package ssh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"berth/environment"
+
+	gossh "golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+)
+
+// credentials are what an environment logs in with, ready to be used.
+type credentials struct {
+	signers  []gossh.Signer
+	hasKey   bool // a key of its own is among the signers
+	password environment.Secret
+	closers  []func() error
+	// problem is why they cannot be used at all. It shows at the login stage,
+	// after the host key was checked and before anything is sent.
+	problem func(endpoint) *failure
+}
+
+func (c *credentials) close() {
+	for _, closer := range c.closers {
+		_ = closer() // the agent's socket; nothing was written that could be lost
+	}
+}
+
+// credentialsOf opens what a spec holds. The rules: a key that cannot be used
+// is the failure, and no other credential is tried in its place; beside a key
+// the password answers only for a second factor, after the key was accepted.
+func (d *Driver) credentialsOf(ctx context.Context, c environment.SSHConfig, spec environment.Spec) *credentials {
+	creds := &credentials{password: spec.Secrets["password"]}
+	broken := func(code, message string) *credentials {
+		creds.signers, creds.password = nil, environment.Secret{}
+		creds.problem = func(ep endpoint) *failure {
+			return fail("login", code, fmt.Sprintf("Cannot log in to %s as %q: %s", ep, ep.user, message), nil).measure("user", ep.user)
+		}
+		return creds
+	}
+	for _, field := range []string{"privateKey", "passphrase", "password"} {
+		if code := spec.SecretProblems[field]; code != "" {
+			return broken(code, secretWords(field, code))
+		}
+	}
+	if secret := spec.Secrets["privateKey"]; !secret.Empty() {
+		key, problem := readPrivateKey(secret.Reveal(), spec.Secrets["passphrase"].Reveal())
+		if problem != nil {
+			return broken(problem.code, lowerFirst(problem.message))
+		}
+		signers, message := withCertificate(key.signer, c.Certificate)
+		if message != "" {
+			return broken(environment.CodeKeyUnreadable, message)
+		}
+		creds.signers, creds.hasKey = signers, true
+	}
+	if c.UseAgent {
+		if message := creds.addAgent(ctx, d.opts.AgentSocket); message != "" && len(creds.signers) == 0 && creds.password.Empty() {
+			return broken(environment.CodeCredentialMissing, message)
+		}
+	}
+	if len(creds.signers) == 0 && creds.password.Empty() {
+		return broken(environment.CodeCredentialMissing, "the environment has neither a key nor a password.")
+	}
+	return creds
+}
+
+func secretWords(field, code string) string {
+	words := map[string]string{"privateKey": "private key", "passphrase": "passphrase", "password": "password"}[field]
+	if code == environment.CodeSecretDisabled {
+		return "the stored " + words + " is disabled."
+	}
+	return "the stored " + words + " is gone."
+}
+
+// withCertificate offers the certificate before the bare key.
+func withCertificate(signer gossh.Signer, text *string) ([]gossh.Signer, string) {
+	if text == nil || *text == "" {
+		return []gossh.Signer{signer}, ""
+	}
+	cert, problem := readCertificate(*text)
+	if problem != "" {
+		return nil, lowerFirst(problem)
+	}
+	certified, err := gossh.NewCertSigner(cert, signer)
+	if err != nil {
+		return nil, "the certificate belongs to another key."
+	}
+	return []gossh.Signer{certified, signer}, ""
+}
+
+// addAgent adds the keys of the agent of the user who runs the server. It
+// returns a message when there are none.
+func (c *credentials) addAgent(ctx context.Context, socket string) string {
+	if socket == "" {
+		return "the server's user has no SSH agent (SSH_AUTH_SOCK is not set)."
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", socket)
+	if err != nil {
+		return "the SSH agent of the server's user does not answer."
+	}
+	// An agent that hangs must not hold the login past its time.
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	c.closers = append(c.closers, func() error { stop(); return conn.Close() })
+	signers, err := agent.NewClient(conn).Signers()
+	if err != nil || len(signers) == 0 {
+		return "the SSH agent of the server's user holds no keys."
+	}
+	for _, signer := range signers {
+		if safe, err := withoutSHA1(signer); err == nil {
+			c.signers = append(c.signers, safe)
+		}
+	}
+	return ""
+}
+
+// attempt is one login: which methods were used, and what the server said.
+type attempt struct {
+	ep       endpoint
+	creds    *credentials
+	keys     bool // offered
+	password bool // sent, by either method
+	asked    bool // keyboard-interactive was begun
+	allowed  []string
+	partial  []string
+	fault    error
+}
+
+var (
+	errRefused     = errors.New("login refused")
+	errInteraction = errors.New("login needs interaction")
+)
+
+// next chooses the next method, or ends the login with errRefused or
+// errInteraction.
+func (a *attempt) next(ctx *gossh.ClientAuthContext) (gossh.AuthMethod, error) {
+	a.allowed, a.partial = ctx.AllowedMethods, ctx.PartialSuccessMethods
+	accepted := len(a.partial) > 0
+	mayPassword := !a.creds.password.Empty() && (!a.creds.hasKey || accepted)
+	switch {
+	case a.fault != nil:
+		return nil, a.fault
+	case slices.Contains(a.allowed, "publickey") && len(a.creds.signers) > 0 && !a.keys:
+		a.keys = true
+		return gossh.PublicKeys(a.creds.signers...), nil
+	case slices.Contains(a.allowed, "password") && mayPassword && !a.password:
+		a.password = true
+		return gossh.Password(a.creds.password.Reveal()), nil
+	case slices.Contains(a.allowed, "keyboard-interactive") && !a.asked && (mayPassword && !a.password || accepted):
+		a.asked = true
+		return gossh.KeyboardInteractive(a.answer), nil
+	case accepted:
+		return nil, errInteraction
+	}
+	return nil, errRefused
+}
+
+// answer gives the stored password to one question whose answer is hidden.
+// Anything else needs a person, and would be asked for ever.
+func (a *attempt) answer(_, _ string, questions []string, echos []bool) ([]string, error) {
+	if len(questions) == 0 {
+		return nil, nil // only something to read
+	}
+	if len(questions) > 1 || echos[0] || a.password || a.creds.password.Empty() {
+		a.fault = errInteraction
+		return nil, errInteraction
+	}
+	a.password = true
+	return []string{a.creds.password.Reveal()}, nil
+}
+
+// failure explains a login that did not succeed.
+func (a *attempt) failure(cause error) *failure {
+	measured := func(f *failure) *failure {
+		f.measure("user", a.ep.user).measure("accepts", slices.Clone(a.allowed))
+		if prints := a.offered(); len(prints) > 0 {
+			f.measure("offeredKeys", prints)
+		}
+		return f
+	}
+	accepts := "."
+	if len(a.allowed) > 0 {
+		accepts = "; it accepts " + strings.Join(a.allowed, ", ") + "."
+	}
+	if errors.Is(cause, errInteraction) || a.fault != nil {
+		return measured(fail("login", environment.CodeLoginNeedsInteraction,
+			fmt.Sprintf("%s needs an interactive login for %q (SSH login): it asks for more than the stored credentials can answer%s", a.ep.capital(), a.ep.user, accepts), cause))
+	}
+	with := a.tried()
+	return measured(fail("login", environment.CodeLoginRefused,
+		fmt.Sprintf("%s refused %s for user %q (SSH login)%s", a.ep.capital(), with, a.ep.user, accepts), cause))
+}
+
+// tried says what was offered.
+func (a *attempt) tried() string {
+	var parts []string
+	if a.keys {
+		parts = append(parts, "the key "+strings.Join(a.offered(), ", "))
+	}
+	if a.password {
+		parts = append(parts, "the password")
+	}
+	if len(parts) == 0 {
+		return "the login"
+	}
+	return strings.Join(parts, " and ")
+}
+
+// offered are the fingerprints of the keys that were offered, each once.
+func (a *attempt) offered() []string {
+	if !a.keys {
+		return nil
+	}
+	var prints []string
+	for _, signer := range a.creds.signers {
+		public := signer.PublicKey()
+		if cert, ok := public.(*gossh.Certificate); ok {
+			public = cert.Key
+		}
+		if print := gossh.FingerprintSHA256(public); !slices.Contains(prints, print) {
+			prints = append(prints, print)
+		}
+	}
+	return prints
+}
+
+func lowerFirst(text string) string {
+	if text == "" {
+		return text
+	}
+	return strings.ToLower(text[:1]) + text[1:]
+}
