@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -18,6 +19,10 @@ import (
 type outcome struct {
 	code        int
 	out, errOut string
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("exit %d, out %q, err %q", o.code, o.out, o.errOut)
 }
 
 // command runs one command line against a server's address.
@@ -181,9 +186,9 @@ func TestC88_UsageAndUnreachableServerAsJSON(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	if got := command(t, "", "", "version"); got.code != 0 || !strings.Contains(got.out, "berth test") {
-		t.Errorf("version gives %+v", got)
+		t.Errorf("version gives %s", got)
 	}
 	if got := command(t, "", "", "version", "--json"); oneJSON(t, got.out)["platform"] != "linux/amd64" {
-		t.Errorf("version --json gives %+v", got)
+		t.Errorf("version --json gives %s", got)
 	}
 }

@@ -1,0 +1,259 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// server is a Berth under test: a process of ours on a data folder of its own,
+// or the one that BERTH_E2E_URL names.
+type server struct {
+	url     string
+	dir     string
+	listen  string
+	args    []string
+	env     []string
+	cmd     *exec.Cmd
+	log     *logBuffer
+	exited  chan error
+	company string
+}
+
+// logBuffer keeps what a process said, for when a test fails.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logBuffer) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// newServer starts a server with a private PostgreSQL in a temporary folder.
+// Its end, and that of its database, belongs to the test.
+func newServer(t *testing.T, env ...string) *server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "berth-e2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{dir: dir, listen: freeAddress(t), env: env, log: &logBuffer{}}
+	if err := os.Chmod(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.end(t)
+		if t.Failed() {
+			t.Logf("the server said:\n%s", s.log.String())
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	s.start(t)
+	return s
+}
+
+// start runs the binary and returns when it answers.
+func (s *server) start(t *testing.T) {
+	t.Helper()
+	args := append([]string{"serve", "--dev", "--listen", s.listen, "--data-dir", filepath.Join(s.dir, "data")}, s.args...)
+	s.cmd = exec.Command(binary(t), args...)
+	s.cmd.Env = append(os.Environ(), s.env...)
+	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.exited = make(chan error, 1)
+	go func(cmd *exec.Cmd, exited chan error) { exited <- cmd.Wait() }(s.cmd, s.exited)
+	s.url = "http://" + s.listen
+	until(t, 60*time.Second, "the server answers", func() bool {
+		select {
+		case err := <-s.exited:
+			s.exited <- err
+			t.Fatalf("the server ended: %v\n%s", err, s.log.String())
+		default:
+		}
+		return s.answers("/readyz")
+	})
+}
+
+func (s *server) answers(path string) bool {
+	res, err := http.Get(s.url + path)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, res.Body)
+	return errors.Join(err, res.Body.Close()) == nil && res.StatusCode == http.StatusOK
+}
+
+// kill ends the server without a word, as a crash does.
+func (s *server) kill(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.exited
+	s.cmd = nil
+}
+
+// stop ends the server in good order, within the five seconds that it has.
+func (s *server) stop(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-s.exited:
+		if err != nil {
+			t.Errorf("the server ended with %v on SIGTERM\n%s", err, s.log.String())
+		}
+	case <-time.After(10 * time.Second):
+		t.Errorf("the server did not end within 10 s of SIGTERM\n%s", s.log.String())
+		_ = s.cmd.Process.Kill() // it may end just now
+		<-s.exited
+	}
+	s.cmd = nil
+}
+
+// end stops what is left: the server, or the database of one that was killed.
+func (s *server) end(t *testing.T) {
+	t.Helper()
+	if s.cmd != nil {
+		s.stop(t)
+	}
+	if pid := s.postmaster(); pid != 0 {
+		if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Error(err)
+		}
+		until(t, 10*time.Second, "the database is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+	}
+}
+
+// postmaster is the process of the private PostgreSQL, 0 when there is none.
+func (s *server) postmaster() int {
+	pid := 0
+	_ = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error { // a folder may go while we look
+		if err != nil || d.Name() != "postmaster.pid" {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		first, _, _ := strings.Cut(string(b), "\n")
+		if n, err := strconv.Atoi(first); err == nil && syscall.Kill(n, 0) == nil {
+			pid = n
+		}
+		return fs.SkipAll
+	})
+	return pid
+}
+
+// call speaks JSON and fails the test unless the status is the wanted one.
+func (s *server) call(t *testing.T, method, path string, body, answer any, want int) {
+	t.Helper()
+	status, out, err := s.try(method, path, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	if status != want {
+		t.Fatalf("%s %s: %d, want %d: %s", method, path, status, want, out)
+	}
+	if answer != nil {
+		if err := json.Unmarshal(out, answer); err != nil {
+			t.Fatalf("%s %s: %v: %s", method, path, err, out)
+		}
+	}
+}
+
+// try is call for a server that may be down.
+func (s *server) try(method, path string, body any) (status int, out []byte, err error) {
+	var in io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return 0, nil, err
+		}
+		in = bytes.NewReader(b)
+	}
+	req, err := http.NewRequest(method, s.url+path, in)
+	if err != nil {
+		return 0, nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	client := http.Client{Timeout: 60 * time.Second}
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	out, err = io.ReadAll(res.Body)
+	return res.StatusCode, out, errors.Join(err, res.Body.Close())
+}
+
+// furnish makes a company and turns environments on.
+func (s *server) furnish(t *testing.T, name string) {
+	t.Helper()
+	var c struct{ ID string }
+	s.call(t, "POST", "/api/companies", map[string]any{"name": name}, &c, 201)
+	s.company = c.ID
+	s.turn(t, true)
+}
+
+// turn switches environments on or off.
+func (s *server) turn(t *testing.T, on bool) {
+	t.Helper()
+	s.call(t, "PATCH", "/api/instance/settings/experimental", map[string]any{"enableEnvironments": on}, nil, 200)
+}
+
+// cli runs one command line of the binary against the server.
+func (s *server) cli(t *testing.T, stdin string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	cmd := exec.Command(binary(t), args...)
+	var o, e bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &o, &e
+	cmd.Env = append(os.Environ(), "BERTH_API_BASE="+s.url, "BERTH_COMPANY="+s.company)
+	err := cmd.Run()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), o.String(), e.String()
+}
