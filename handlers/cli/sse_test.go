@@ -53,9 +53,9 @@ func TestTable_AlignsWhatIsSeen(t *testing.T) {
 	table.row("größer", "unreachable", "2")
 	table.row("evil\x1b[2J\nname", "ready", "3")
 	table.flush()
-	const want = "NAME            HEALTH       ID\n" +
-		"a               " + green + "ready" + plain + "        1\n" +
-		"größer          unreachable  2\n" +
+	const want = "NAME           HEALTH       ID\n" +
+		"a              " + green + "ready" + plain + "        1\n" +
+		"größer         unreachable  2\n" +
 		"evil\uFFFD[2J name  ready        3\n"
 	if b.String() != want {
 		t.Errorf("got\n%q\nwant\n%q", b.String(), want)
