@@ -65,7 +65,7 @@ func (s *server) handler() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.handleError
-	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.guardHost, s.guardOrigin, s.guardSize, s.compress)
+	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.guardHost, s.guardOrigin, s.guardKey, s.guardSize, s.compress)
 	s.routes(e)
 	return headAsGet(e)
 }
