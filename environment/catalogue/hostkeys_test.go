@@ -77,6 +77,9 @@ func TestTrustReplacesOnlyWhenAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if replaced, _ := b.entries(env)[0].Details["replaced"].([]string); !slices.Equal(replaced, []string{trusted[0].Fingerprint}) {
+		t.Errorf("the log says that %v was replaced", replaced)
+	}
 	wanted := strings.Join([]string{
 		"# ours", line("other.example", "ssh-rsa", "old"), line("bastion", "ssh-ed25519", "hop"),
 		"@cert-authority " + line("*.example", "ssh-ed25519", "authority"), key.KnownHostsLine, "",
