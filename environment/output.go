@@ -43,7 +43,7 @@ func (c LogChunk) skip(n int64) LogChunk {
 
 // PageOf makes the answer to a read of r's log at offset from the chunks that
 // are stored there, in order: at most limit bytes of them. An offset within the
-// cut reads on behind it.
+// cut reads on behind it, and no page spans the cut.
 func PageOf(r Run, offset int64, limit int, stored []LogChunk) LogPage {
 	page := LogPage{NextOffset: offset, Cut: r.LogCut, Chunks: []LogChunk{}}
 	if from, to := CutOf(r.LogSize); r.LogCut > 0 {
@@ -58,6 +58,9 @@ func PageOf(r Run, offset int64, limit int, stored []LogChunk) LogPage {
 		c = c.Until(c.Offset + left)
 		if len(c.Data) == 0 {
 			continue
+		}
+		if len(page.Chunks) > 0 && c.Offset != page.NextOffset {
+			break
 		}
 		page.Chunks, page.NextOffset = append(page.Chunks, c), c.End()
 		if left -= int64(len(c.Data)); left == 0 {

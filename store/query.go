@@ -1,0 +1,48 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// query builds a SELECT whose conditions are not known before.
+type query struct {
+	text strings.Builder
+	args []any
+	and  bool
+}
+
+// arg adds an argument and returns its placeholder.
+func (q *query) arg(v any) string {
+	q.args = append(q.args, v)
+	return "$" + strconv.Itoa(len(q.args))
+}
+
+// add appends text.
+func (q *query) add(text ...string) {
+	for _, t := range text {
+		q.text.WriteString(t)
+	}
+}
+
+// where adds a condition.
+func (q *query) where(text ...string) {
+	word := " where "
+	if q.and {
+		word = " and "
+	}
+	q.and = true
+	q.add(slices.Concat([]string{word}, text)...)
+}
+
+// prefixed lists columns of a table under the names that a nested row scans:
+// alias.c as "alias.c".
+func prefixed(alias, columns string) string {
+	names := strings.Split(columns, ",")
+	for i, name := range names {
+		name = strings.TrimSpace(name)
+		names[i] = alias + "." + name + ` as "` + alias + "." + name + `"`
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"slices"
+
+	"berth/environment"
+	"berth/environment/running"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+)
+
+// CreateRun implements running.Store.
+func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Activity) error {
+	return db.tx(ctx, "create a run", func(tx *sqlx.Tx) error {
+		_, err := exec(ctx, tx, `
+			insert into runs (id, company_id, environment_id, environment_name, driver, target, kind, title, command, cwd, working_dir,
+				env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input)
+			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20)`,
+			r.ID, r.CompanyID, r.EnvironmentID, clean(r.EnvironmentName), r.Driver, clean(r.Target), r.Kind, cleanPtr(r.Title),
+			document{orEmpty(r.Command)}, cleanPtr(r.Cwd), cleanPtr(r.WorkingDir), document{orEmpty(r.EnvNames)}, r.TimeoutSec,
+			string(r.Status), document{orEmpty(r.Phases)}, r.Owner, clean(r.ActorName), orNow(r.CreatedAt), r.Deadline, r.Input)
+		if err != nil {
+			return err
+		}
+		if r.EnvironmentID != nil {
+			if _, err := exec(ctx, tx, `update environments set runs = runs + 1 where id = $1`, *r.EnvironmentID); err != nil {
+				return err
+			}
+		}
+		if err := emit(ctx, tx, r.ID, environment.EventState, r.EventOf()); err != nil {
+			return err
+		}
+		return record(ctx, tx, a)
+	})
+}
+
+// Run implements running.Store.
+func (db *DB) Run(ctx context.Context, id uuid.UUID) (environment.Run, error) {
+	var r runRow
+	if err := db.get(ctx, "read a run", &r, `select `+runColumns+`, input from runs where id = $1`, id); err != nil {
+		return environment.Run{}, missing(err, "run")
+	}
+	return r.domain()
+}
+
+// Runs implements running.Store; without the sealed inputs.
+func (db *DB) Runs(ctx context.Context, f running.Filter) (environment.Page[environment.Run], error) {
+	page := environment.Page[environment.Run]{}
+	after, err := readCursor(f.Cursor, "runs", 1)
+	if err != nil {
+		return page, err
+	}
+	var q query
+	q.add(`select `, runColumns, `, created_at::text as key from runs`)
+	q.whereWork(f.CompanyID, f.EnvironmentID, string(f.Status))
+	if after != nil {
+		q.where("(created_at, id) < (", q.arg(after.Keys[0]), "::timestamptz, ", q.arg(after.ID), ")")
+	}
+	size := pageSize(f.Limit)
+	q.add(" order by created_at desc, id desc limit ", q.arg(size+1))
+	var rows []runRow
+	if err := db.list(ctx, "list runs", &rows, q.text.String(), q.args...); err != nil {
+		return page, err
+	}
+	if len(rows) > size {
+		rows = rows[:size]
+		page.Next = cursor{Order: "runs", Keys: []string{rows[size-1].Key}, ID: rows[size-1].ID}.String()
+	}
+	page.Items, err = domains[environment.Run](rows)
+	return page, err
+}
+
+// runIn reads a run within a transaction and locks its row. A zero owner stands
+// for whoever owns it.
+func runIn(ctx context.Context, tx *sqlx.Tx, id, owner uuid.UUID) (environment.Run, error) {
+	var r runRow
+	err := tx.GetContext(ctx, &r, `select `+runColumns+`, input from runs where id = $1 for no key update`, id)
+	if err != nil {
+		return environment.Run{}, missing(err, "run")
+	}
+	if owner != uuid.Nil && r.Owner != owner {
+		return environment.Run{}, takenOver()
+	}
+	return r.domain()
+}
+
+func takenOver() error {
+	return environment.Conflict("run_taken_over", "Another server looks after this run now.")
+}
+
+// UpdateRun implements running.Store. change may be called again when the
+// transaction lost a race.
+func (db *DB) UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*environment.Run) error) (environment.Run, error) {
+	var next environment.Run
+	err := db.tx(ctx, "change a run", func(tx *sqlx.Tx) error {
+		before, err := runIn(ctx, tx, id, owner)
+		if err != nil {
+			return err
+		}
+		next = copyRun(before)
+		if err := change(&next); err != nil {
+			return err
+		}
+		if next.Status != before.Status && !before.Status.CanBecome(next.Status) {
+			return environment.Conflict("run_state_changed", "The run is "+string(before.Status)+" and cannot become "+string(next.Status)+".")
+		}
+		next.ID, next.LogSize, next.LogCut = before.ID, before.LogSize, before.LogCut
+		if reflect.DeepEqual(before, next) {
+			return nil
+		}
+		if err := updateRun(ctx, tx, next); err != nil {
+			return err
+		}
+		if err := emit(ctx, tx, id, environment.EventState, next.EventOf()); err != nil {
+			return err
+		}
+		if next.Status != before.Status && next.Status.Ended() {
+			return emit(ctx, tx, id, environment.EventEnd, next.EventOf())
+		}
+		return nil
+	})
+	if err != nil {
+		return environment.Run{}, err
+	}
+	return next, nil
+}
+
+// copyRun shares nothing with r that a change could write through.
+func copyRun(r environment.Run) environment.Run {
+	r.Command, r.EnvNames, r.Phases = slices.Clone(r.Command), slices.Clone(r.EnvNames), slices.Clone(r.Phases)
+	r.Input = bytes.Clone(r.Input)
+	for _, p := range []**string{&r.Title, &r.Cwd, &r.WorkingDir, &r.Signal, &r.CancelBy} {
+		*p = cleanPtr(*p)
+	}
+	return r
+}
+
+func updateRun(ctx context.Context, tx *sqlx.Tx, r environment.Run) error {
+	_, err := exec(ctx, tx, `
+		update runs set environment_name = $2, driver = $3, target = $4, title = $5, working_dir = $6, status = $7, exit_code = $8,
+			signal = $9, failure = $10, host = $11, phases = $12, process = $13, termination = $14, lease_id = $15, owner = $16,
+			cancel_by = $17, started_at = $18, deadline = $19, finished_at = $20, input = $21, timeout_sec = $22, env_names = $23
+		where id = $1`,
+		r.ID, clean(r.EnvironmentName), r.Driver, clean(r.Target), cleanPtr(r.Title), cleanPtr(r.WorkingDir), string(r.Status),
+		r.ExitCode, cleanPtr(r.Signal), document{r.Failure}, document{r.Host}, document{orEmpty(r.Phases)}, document{r.Process},
+		clean(r.Termination), r.LeaseID, r.Owner, cleanPtr(r.CancelBy), r.StartedAt, r.Deadline, r.FinishedAt, r.Input, r.TimeoutSec,
+		document{orEmpty(r.EnvNames)})
+	return err
+}
+
+// OrphanedRuns implements running.Store.
+func (db *DB) OrphanedRuns(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Run, error) {
+	var all []environment.Run
+	err := db.tx(ctx, "take over runs", func(tx *sqlx.Tx) error {
+		var rows []runRow
+		err := tx.SelectContext(ctx, &rows, `
+			update runs set owner = $1 where id in (
+				select r.id from runs r
+				where r.status in ('queued', 'acquiring', 'preparing', 'running', 'cancelling') and not `+alive("r.owner")+`
+				order by r.id limit $2 for update skip locked)
+			returning `+runColumns+`, input`, owner, limit)
+		if err != nil {
+			return err
+		}
+		all, err = domains[environment.Run](rows)
+		return err
+	})
+	return all, err
+}
