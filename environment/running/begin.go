@@ -91,7 +91,7 @@ func (w *worker) acquire(ctx context.Context, spec environment.Spec) (environmen
 	limited, cancel := w.untilHalted(ctx)
 	defer cancel()
 	lease, ref, err := w.leases.Acquire(limited, leasing.Request{
-		CompanyID: w.run.CompanyID, EnvironmentID: *w.run.EnvironmentID, RunID: &w.run.ID, OwnerKind: "run", Spec: spec,
+		CompanyID: w.run.CompanyID, EnvironmentID: *w.run.EnvironmentID, RunID: new(w.run.ID), OwnerKind: "run", Spec: spec,
 	})
 	if err != nil {
 		return ref, err
