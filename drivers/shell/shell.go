@@ -6,12 +6,14 @@ package shell
 import (
 	"context"
 	"io"
+	"strconv"
 )
 
 // Command is what a transport runs on the target to open a Session. It is the
 // same whatever the login shell is, holds no value, and reads one line with the
 // length of the script in bytes, then the script, from standard input. What
-// follows the script on standard input is the script's own input.
+// follows on standard input is the script's own, but is sent only when the
+// script has said something: some heads (BusyBox) read ahead of the length.
 const Command = `exec /bin/sh -c 'IFS= read -r n && eval "$(head -c "$n")"'`
 
 // Session is one running Command.
@@ -33,4 +35,4 @@ type Opener func(context.Context) (Session, error)
 // ExitError is a non-zero exit of a session's command.
 type ExitError struct{ Code int }
 
-func (e *ExitError) Error() string { return "shell exited" }
+func (e *ExitError) Error() string { return "the shell exited with " + strconv.Itoa(e.Code) }

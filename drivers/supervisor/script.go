@@ -1,0 +1,167 @@
+package supervisor
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/drivers/shell"
+	"berth/environment"
+)
+
+//go:embed sh/lib.sh
+var libText string
+
+//go:embed sh/supervisor.sh
+var supervisorText string
+
+//go:embed sh/job.sh
+var jobText string
+
+//go:embed sh/session.sh
+var sessionText string
+
+// script returns the text that a session's shell runs.
+func (s *session) script() string {
+	w := s.work
+	var b strings.Builder
+	set := func(name, value string) { fmt.Fprintf(&b, "%s=%s\n", name, shell.Quote(value)) }
+	lib := uncommented(libText)
+	from := w.offsets()
+	set("nonce", s.nonce)
+	set("marker", w.exec.Marker)
+	set("beat", beat())
+	set("sh", w.shell)
+	set("o", strconv.FormatInt(from[environment.Stdout], 10))
+	set("e", strconv.FormatInt(from[environment.Stderr], 10))
+	if s.start {
+		set("start", "1")
+		set("dir", w.dir)
+		set("head", fmt.Sprintf("sh=%s grace=%d limit=%d spool=%d", shell.Quote(w.shell),
+			hundredths(w.exec.Grace), hundredths(w.exec.Timeout), w.spool))
+		set("lib", lib)
+		set("supervisor", uncommented(supervisorText))
+		set("job", w.job())
+		writeInput(&b, w.exec.Stdin)
+	} else {
+		set("start", "")
+	}
+	b.WriteString(lib)
+	b.WriteString(uncommented(sessionText))
+	return b.String()
+}
+
+// job returns the text that becomes the command.
+func (w *work) job() string {
+	var b strings.Builder
+	b.WriteString(uncommented(jobText))
+	for _, v := range w.exec.Env {
+		assignment := v.Name + "=" + shell.Quote(v.Value.Reveal())
+		if special.MatchString(v.Name) {
+			fmt.Fprintf(&b, "(export %s) && ", assignment)
+		}
+		fmt.Fprintf(&b, "export %s\n", assignment)
+	}
+	fmt.Fprintf(&b, "export BERTH_RUN_ID=%s\n", shell.Quote(w.exec.Marker))
+	words := make([]string, len(w.exec.Argv))
+	for i, a := range w.exec.Argv {
+		words[i] = shell.Quote(a)
+	}
+	line := strings.Join(words, " ") + " 2>&4 4>&-\n"
+	if strings.HasPrefix(w.exec.Argv[0], "-") { // only bash would take it for an option of exec
+		fmt.Fprintf(&b, "[ -z \"$BASH_VERSION\" ] || exec -- %s", line)
+	}
+	b.WriteString("exec " + line)
+	return b.String()
+}
+
+// special are names that some shell keeps for itself and refuses to set, which
+// would end it. They are set where they can be.
+var special = regexp.MustCompile(`^(UID|EUID|PPID|GROUPS|SHELLOPTS|BASHOPTS|BASH_.*|OPTIND|LINENO|FUNCNAME|RANDOM|SECONDS|_)$`)
+
+// writeInput defines the shell function input, which prints the command's
+// standard input: printf formats in pieces, with octal escapes for every byte
+// that a shell might not carry.
+func writeInput(b *strings.Builder, stdin []byte) {
+	if len(stdin) == 0 {
+		b.WriteString("has_input=\n")
+		return
+	}
+	const piece = 16 << 10
+	b.WriteString("has_input=1\ninput() {\n")
+	for len(stdin) > 0 {
+		n := min(piece, len(stdin))
+		b.WriteString("printf '")
+		for _, c := range stdin[:n] {
+			if c == '\n' || c >= ' ' && c < 0x7f && !strings.ContainsRune(`'\%-`, rune(c)) {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(b, `\%03o`, c)
+			}
+		}
+		b.WriteString("' || return\n")
+		stdin = stdin[n:]
+	}
+	b.WriteString("}\n")
+}
+
+// uncommented drops the lines that are for people, and indentation.
+func uncommented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(line, "\t")
+		if line != "\n" && !strings.HasPrefix(line, "#") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func hundredths(d time.Duration) int64 {
+	return int64(math.Ceil(d.Seconds() * 100))
+}
+
+var marker = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+
+// check returns why a command cannot be sent, nil when it can.
+func check(e environment.Exec) error {
+	if !marker.MatchString(e.Marker) {
+		return environment.Invalid("invalid_marker", "The run has no usable id.")
+	}
+	if len(e.Argv) == 0 || e.Argv[0] == "" {
+		return environment.Invalid("command_required", "Enter a command.")
+	}
+	for _, a := range e.Argv {
+		if strings.ContainsRune(a, 0) {
+			return environment.Invalid("invalid_command", "A command cannot hold a NUL byte.")
+		}
+	}
+	if strings.ContainsRune(e.Dir, 0) {
+		return environment.Invalid("invalid_folder", "A folder cannot hold a NUL byte.")
+	}
+	for _, v := range e.Env {
+		if p := environment.EnvNameProblem(v.Name); p != "" {
+			return environment.Invalid("invalid_env", p)
+		}
+		if strings.ContainsRune(v.Value.Reveal(), 0) {
+			return environment.Invalid("invalid_env", "A value cannot hold a NUL byte.")
+		}
+	}
+	return nil
+}
+
+// folder is where the command runs; "." where nothing was asked for.
+func folder(ref environment.Ref, e environment.Exec) string {
+	switch {
+	case path.IsAbs(e.Dir):
+		return e.Dir
+	case ref.Dir == "" && e.Dir == "":
+		return "."
+	}
+	return path.Join(ref.Dir, e.Dir)
+}

@@ -1,0 +1,186 @@
+# One session with a run: it starts it or takes it up, gives out what it prints,
+# and obeys the lines that come in: r(enew), s(top), f(etch), d(one).
+exec 4>&2 2>/dev/null
+tmp=${TMPDIR:-/tmp}
+read -r boot </proc/sys/kernel/random/boot_id || boot=$(sysctl -n kern.bootsessionuuid)
+read -r host </proc/sys/kernel/hostname || host=$(uname -n)
+every=
+
+# say answers between the marks, so that nothing else is taken for it.
+say() {
+	printf '\n%s{\n%s\n%s}\n' "$nonce" "$1" "$nonce"
+	printf '\n%s}\n' "$nonce" >&4
+}
+
+give_up() {
+	say "$1"
+	exit 0
+}
+
+# seek sets $d to the folder of the run. It fails when there is none.
+seek() {
+	for d in "${HOME:-/nowhere}/.berth/runs/$marker" "$tmp"/berth-*/runs/"$marker"; do
+		[ -d "$d" ] && [ -O "$d" ] && return
+	done
+	return 1
+}
+
+# claim makes the folder of the run in $1; $won says whether this session is the
+# one that may start it. It fails where the folder is unusable.
+claim() {
+	won= d=$1/$marker
+	for try in 1 2 3; do # a run that ends may remove the empty parents meanwhile
+		mkdir -m 700 "${1%/*}" "$1" "$d"
+		[ ! -d "$d" ] || break
+	done
+	[ -O "$1" ] && [ ! -L "$1" ] && [ -O "$d" ] && [ ! -L "$d" ] || return 1
+	set -C
+	printf '%s\n' "$boot" >"$d/claim" && won=1
+	set +C
+	if [ -z "$won" ]; then
+		[ -e "$d/claim" ]
+		return
+	fi
+	mkfifo "$d/live" "$d/o" "$d/e" && furnish && return
+	discard
+	return 1
+}
+
+# furnish writes the files of the run. Those that change later keep room for it
+# now, so that a full disk stops neither a beat nor the exit record.
+furnish() {
+	for f in rc why exit; do
+		printf '%99s\n' '' >"$d/$f" || return
+	done
+	printf '%s\n' "$beat" >"$d/beat" && printf '%s' "$PWD" >"$d/cwd" &&
+		printf '' >"$d/out" && printf '' >"$d/err" && printf '%s\n' "$head" "$lib" "$supervisor" >"$d/sup" ||
+		return
+	[ -z "$has_input" ] || input >"$d/in"
+}
+
+# discard removes the run's folder, and its parents when they are empty.
+discard() {
+	rm -rf "$d"
+	rmdir "${d%/*}" "${d%/runs/*}"
+}
+
+# launch starts the supervisor, which starts the command, in the claimed folder.
+launch() {
+	leader=
+	! command -v setsid >/dev/null || leader=setsid
+	exec 7<>"$d/live"
+	printf '%s' "$job" | BERTH_KEEPER=$marker $leader "$sh" "$d/sup" >/dev/null 4>&- 7>&- &
+	! tail -s 0.1 -c +1 /dev/null || every='-s 0.1'
+	read -r pid born <&7
+	exec 7>&-
+	[ "$pid" != none ] || {
+		discard
+		give_up 'fail start'
+	}
+	cwd=$PWD here=1
+}
+
+# take_up reads who the run in $d is. It fails when its start was never finished.
+take_up() {
+	naps=0
+	until read -r pid born <"$d/id" && [ -n "$born" ]; do
+		[ "$naps" -lt 50 ] || return 1
+		nap
+	done
+	here=0
+	read -r was <"$d/claim"
+	[ "$was" != "$boot" ] || here=1
+	cwd=$(cat "$d/cwd")
+	printf '%s\n' "$beat" 1<>"$d/beat"
+	! tail -s 0.1 -c +1 /dev/null || every='-s 0.1'
+	boot=$was
+}
+
+ended() {
+	read -r code how sure left osize esize dot <"$d/exit"
+	[ "$dot" = . ]
+}
+
+# lost is the record of a run whose supervisor is gone without one.
+lost() {
+	code=137 how=rebooted sure=1 left=0
+	if [ "$here" = 1 ]; then
+		how=killed sure=0 group=$pid
+		end_all
+	fi
+	cd "$d"
+	set -- $(wc -c out err)
+	osize=$1 esize=$3
+}
+
+# follow gives out both streams as they grow and, when the run has ended, its
+# record behind the end mark.
+follow() {
+	kids=
+	trap 'kill $kids; exit' TERM
+	exec 8<>"$d/live" 7<"$d/live" 8>&-
+	if [ "$here" = 1 ] && ! ended; then
+		tail $every -c "+$((o + 1))" -f "$d/out" &
+		both=$! kids=$!
+		tail $every -c "+$((e + 1))" -f "$d/err" >&4 &
+		both="$both $!" kids="$both $!"
+		cat <&7 >/dev/null &
+		pipe=$!
+		kids="$both $pipe"
+		wait "$pipe"
+		kill $both
+		wait $both
+	fi
+	ended || lost
+	printf '\000\000%s!\n%s\n' "$nonce" "$code $how $sure $left $osize $esize"
+	printf '\000\000%s!\n' "$nonce" >&4
+}
+
+# obey does what the server says until it is done or gone.
+obey() {
+	while read -r word a b; do
+		case $word in
+		r) printf '%s\n' "$a" 1<>"$d/beat" ;;
+		s) ! read -r k kborn <"$d/keeper" || ! same "$k" "$kborn" || kill -USR1 "$k" ;;
+		f)
+			tail -c "+$((a + 1))" "$d/out"
+			tail -c "+$((b + 1))" "$d/err" >&4
+			;;
+		d)
+			wait "$follow"
+			discard
+			exit 0
+			;;
+		esac
+	done
+	kill "$follow"
+	wait "$follow"
+}
+
+# tidy removes what runs left here whose server never came back.
+tidy() {
+	find "${d%/*}" -mindepth 2 -maxdepth 2 -name beat -mtime +0 \
+		-exec "$sh" -c 'for b; do rm -rf "${b%/beat}"; done' "$sh" '{}' +
+}
+
+if ! seek; then
+	[ "$start" = 1 ] || give_up none
+	cd -P -- "$dir" || give_up 'fail folder'
+	claim "${HOME:-/nowhere}/.berth/runs" || claim "$tmp/berth-$(id -u)/runs" || give_up 'fail disk'
+	[ -z "$won" ] || launch
+fi
+if [ -z "$won" ] && ! take_up; then
+	mv "$d" "$d.dead" && d=$d.dead discard
+	give_up stillborn
+fi
+say "ok
+$pid
+$born
+$boot
+$host
+$d
+$cwd"
+follow </dev/null &
+follow=$!
+[ -z "$won" ] || tidy </dev/null >/dev/null 4>&- &
+obey
