@@ -1,0 +1,267 @@
+package probing_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"berth/environment"
+	"berth/environment/catalogue"
+	"berth/environment/environmenttest"
+	"berth/environment/probing"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bed is a service on the twin with a driver that does what a test says.
+type bed struct {
+	t      *testing.T
+	store  *environmenttest.Store
+	faulty *faultyStore
+	driver *fakeDriver
+	specs  *fakeSpecs
+	node   uuid.UUID
+	*probing.Service
+	stop func() // ends the service and waits for it
+}
+
+func newBed(t *testing.T, parallel int) *bed {
+	t.Helper()
+	store := environmenttest.NewStore(time.Now)
+	b := &bed{t: t, store: store, faulty: &faultyStore{Store: store}, driver: &fakeDriver{}, specs: &fakeSpecs{}, node: environment.NewID()}
+	b.serve(parallel)
+	t.Cleanup(func() { b.stop() })
+	return b
+}
+
+// serve starts a server on the store: again is a restart.
+func (b *bed) serve(parallel int) {
+	b.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	owner := environment.NewID()
+	if err := b.store.RegisterServer(ctx, owner, b.node, "test"); err != nil {
+		b.t.Fatal(err)
+	}
+	b.Service = probing.New(b.faulty, b.specs, registry{b.driver}, b.store, probing.Options{Owner: owner, Parallel: parallel}, time.Now, slog.New(slog.DiscardHandler))
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx) }()
+	beats := make(chan struct{})
+	go func() {
+		defer close(beats)
+		for tick := time.NewTicker(2 * time.Second); ; {
+			select {
+			case <-tick.C:
+				if err := b.store.BeatServer(ctx, owner); err != nil {
+					return // a later server of this folder has taken over
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	synctest.Wait()
+	b.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.t.Errorf("Run: %v", err)
+		}
+		<-beats
+	})
+}
+
+func (b *bed) env(driver, name string, status environment.Status) environment.Environment {
+	b.t.Helper()
+	env, err := b.store.CreateEnvironment(b.t.Context(), catalogue.Write{Environment: environment.Environment{
+		ID: environment.NewID(), Name: name, Driver: driver, Status: status, Config: json.RawMessage(`{"host":"h"}`),
+	}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return env
+}
+
+func (b *bed) start(id uuid.UUID) environment.Probe {
+	b.t.Helper()
+	p, err := b.Start(b.t.Context(), operator, id, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+func (b *bed) wait(id uuid.UUID) environment.Probe {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Minute)
+	defer cancel()
+	p, err := b.Wait(ctx, operator, id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+func (b *bed) get(id uuid.UUID) environment.Probe {
+	b.t.Helper()
+	p, err := b.Get(b.t.Context(), operator, id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+func (b *bed) health(id uuid.UUID) environment.Health {
+	b.t.Helper()
+	v, err := b.store.Environment(b.t.Context(), id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return v.Health()
+}
+
+var operator = environment.LocalOperator()
+
+type registry struct{ driver environment.Driver }
+
+func (r registry) Driver(name string) (environment.Driver, bool) {
+	switch name {
+	case environment.DriverSSH, environment.DriverLocal:
+		return r.driver, true
+	case "mute": // can do nothing beyond leases
+		return mute{}, true
+	}
+	return nil, false
+}
+func (r registry) Capabilities() []environment.Capabilities { return nil }
+
+type mute struct{}
+
+func (mute) Name() string { return "mute" }
+func (mute) Acquire(context.Context, environment.Spec) (environment.Ref, error) {
+	return environment.Ref{}, nil
+}
+func (mute) Release(context.Context, environment.Ref, environment.Disposition) (environment.Receipt, error) {
+	return environment.Receipt{}, nil
+}
+
+// fakeDriver probes as its script says; without one it is content.
+type fakeDriver struct {
+	mute
+	mu      sync.Mutex
+	script  func(ctx context.Context, spec environment.Spec, report func(environment.Stage)) environment.ProbeResult
+	running int
+	most    int
+	calls   int
+}
+
+func (d *fakeDriver) Probe(ctx context.Context, spec environment.Spec, report func(environment.Stage)) environment.ProbeResult {
+	d.mu.Lock()
+	d.running++
+	d.calls++
+	d.most = max(d.most, d.running)
+	script := d.script
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		d.running--
+		d.mu.Unlock()
+	}()
+	if script == nil {
+		script = content
+	}
+	return script(ctx, spec, report)
+}
+
+func (d *fakeDriver) Describe(json.RawMessage) string { return "u@h:22" }
+
+func (d *fakeDriver) play(script func(context.Context, environment.Spec, func(environment.Stage)) environment.ProbeResult) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.script = script
+}
+
+func content(_ context.Context, _ environment.Spec, report func(environment.Stage)) environment.ProbeResult {
+	for _, name := range environment.SSHStages() {
+		report(environment.Stage{Name: name, Status: environment.StageOK})
+	}
+	return environment.ProbeResult{OK: true, Summary: "u@h:22 is ready."}
+}
+
+// silent gets to the greeting and then waits for the end.
+func silent(ctx context.Context, _ environment.Spec, report func(environment.Stage)) environment.ProbeResult {
+	report(environment.Stage{Name: "resolve", Status: environment.StageOK})
+	report(environment.Stage{Name: "greeting", Status: environment.StageRunning})
+	<-ctx.Done()
+	return environment.ProbeResult{}
+}
+
+type fakeSpecs struct {
+	mu   sync.Mutex
+	pins []string
+}
+
+func (*fakeSpecs) Spec(_ context.Context, e environment.Environment) (environment.Spec, []environment.EnvValue, error) {
+	return environment.Spec{EnvironmentID: e.ID, Driver: e.Driver, Config: e.Config, ConfigRevision: e.ConfigRevision}, nil, nil
+}
+
+func (*fakeSpecs) DraftSpec(_ context.Context, _ environment.Actor, _ *uuid.UUID, d environment.Draft) (environment.Spec, error) {
+	return environment.Spec{Driver: d.Driver, Config: json.RawMessage(`{}`)}, nil
+}
+
+func (s *fakeSpecs) PinFirstUse(_ context.Context, _ uuid.UUID, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pins = append(s.pins, text)
+	return nil
+}
+
+// faultyStore is the twin with a database that can be taken away.
+type faultyStore struct {
+	*environmenttest.Store
+	mu   sync.Mutex
+	away bool
+}
+
+func (s *faultyStore) setAway(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
+}
+
+func (s *faultyStore) gone() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return environment.Unavailable("database_unavailable", "The database does not answer.")
+	}
+	return nil
+}
+
+func (s *faultyStore) FinishProbe(ctx context.Context, p environment.Probe, a environment.Activity) (environment.Probe, error) {
+	if err := s.gone(); err != nil {
+		return p, err
+	}
+	return s.Store.FinishProbe(ctx, p, a)
+}
+
+func (s *faultyStore) ReportStage(ctx context.Context, id uuid.UUID, stage environment.Stage) error {
+	if err := s.gone(); err != nil {
+		return err
+	}
+	return s.Store.ReportStage(ctx, id, stage)
+}
+
+func stageOf(p environment.Probe, name string) environment.Stage {
+	for _, s := range p.Stages {
+		if s.Name == name {
+			return s
+		}
+	}
+	return environment.Stage{}
+}
