@@ -117,6 +117,9 @@ func newFront(t *testing.T) *front {
 	group.Go(func() { _ = probes.Run(loops) }) // ends with its context
 	group.Go(func() { _ = runs.Run(loops) })
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(f.log.String())
+		}
 		f.driver.open()
 		cancel()
 		group.Wait()

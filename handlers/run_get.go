@@ -31,7 +31,7 @@ func (s *server) leaseOf(c echo.Context, run environment.Run) (*environment.Leas
 		return nil, nil
 	}
 	lease, err := s.Leasing.Get(c.Request().Context(), s.actor(c), *run.LeaseID)
-	if environment.KindOf(err) == environment.KindNotFound && err != nil {
+	if err != nil && environment.KindOf(err) == environment.KindNotFound {
 		return nil, nil
 	}
 	return &lease, err

@@ -68,12 +68,23 @@ func (s *server) guardOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		origin := r.Header.Get("Origin")
 		if len(r.Header.Values("Origin")) > 1 || (origin != "" && origin != "http://"+r.Host && origin != public) ||
-			protection.Check(r) != nil {
+			protection.Check(r) != nil || (r.Method == http.MethodGet && fromElsewhere(r)) {
 			return environment.NewError(environment.KindForbidden, "origin_not_allowed",
 				"A page of another site sent this, so it was refused.")
 		}
 		return next(c)
 	}
+}
+
+// fromElsewhere reports whether a browser says that a page of another origin
+// made it send this. Of an upgrade, being a GET, CrossOriginProtection asks no
+// questions.
+func fromElsewhere(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return false
+	}
+	return true
 }
 
 // isSafe reports whether a request can change nothing. An upgrade is a GET that
