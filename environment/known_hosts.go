@@ -114,9 +114,6 @@ func (l hostLine) key() HostKey {
 // matches reports whether the line speaks of a name. A negated pattern that
 // matches takes the whole line away, as in OpenSSH.
 func (l hostLine) matches(name string) bool {
-	if strings.HasPrefix(l.hosts, "|") {
-		return hashedMatch(l.hosts, canonicalHost(name))
-	}
 	found := false
 	for pattern := range strings.SplitSeq(l.hosts, ",") {
 		negated := strings.HasPrefix(pattern, "!")
@@ -132,9 +129,6 @@ func (l hostLine) matches(name string) bool {
 }
 
 func (l hostLine) hostsWithout(name string) string {
-	if strings.HasPrefix(l.hosts, "|") {
-		return ""
-	}
 	var kept []string
 	positive, except := false, false
 	for pattern := range strings.SplitSeq(l.hosts, ",") {
@@ -156,8 +150,11 @@ func (l hostLine) hostsWithout(name string) string {
 }
 
 // hostMatch compares without regard to case and to how an address is written;
-// "[host]:22" is "host".
+// "[host]:22" is "host". A pattern may be a hashed name.
 func hostMatch(pattern, name string) bool {
+	if strings.HasPrefix(pattern, "|") {
+		return hashedMatch(pattern, canonicalHost(name))
+	}
 	if !strings.ContainsAny(pattern, "*?") {
 		return canonicalHost(pattern) == canonicalHost(name)
 	}
@@ -186,8 +183,8 @@ func canonicalHost(name string) string {
 	return "[" + host + "]:" + port
 }
 
-func hashedMatch(hosts, name string) bool {
-	parts := strings.Split(hosts, "|") // "", "1", salt, hash
+func hashedMatch(hashed, name string) bool {
+	parts := strings.Split(hashed, "|") // "", "1", salt, hash
 	if len(parts) != 4 || parts[1] != "1" {
 		return false
 	}

@@ -24,7 +24,7 @@ func TestCompanies(t *testing.T) {
 		t.Errorf("the only company: %v, %v", only, err)
 	}
 	_, err = b.CreateCompany(t.Context(), b.actor, "ACME CORP")
-	if e := want(t, err, environment.KindConflict, environment.CodeNameTaken); fields(e) != "name" {
+	if e := refusal(t, err, environment.KindConflict, environment.CodeNameTaken); fields(e) != "name" {
 		t.Errorf("wrong at %q", fields(e))
 	}
 	for _, name := range []string{"", " ", strings.Repeat("x", 121)} {

@@ -19,13 +19,13 @@ func TestCreateCollectsEveryWrongField(t *testing.T) {
 		Metadata: json.RawMessage(`{"defaultForInstance": true, "managedByPaperclip": false, "platformQualification": {}}`),
 	}
 	_, err := b.Create(t.Context(), b.actor, d)
-	e := want(t, err, environment.KindInvalid, "validation_failed")
+	e := refusal(t, err, environment.KindInvalid, "validation_failed")
 	wanted := "name description status metadata.platformQualification metadata.managedByPaperclip metadata.defaultForInstance " +
 		"config.host config.port envVars.BAD-NAME envVars.BERTH_X envVars.OK"
 	if fields(e) != wanted {
 		t.Errorf("wrong fields:\n%s\nwant\n%s", fields(e), wanted)
 	}
-	if _, err := b.Check(t.Context(), b.actor, nil, d); fields(want(t, err, environment.KindInvalid, "validation_failed")) != wanted {
+	if _, err := b.Check(t.Context(), b.actor, nil, d); fields(refusal(t, err, environment.KindInvalid, "validation_failed")) != wanted {
 		t.Errorf("Check finds %v", err)
 	}
 }
@@ -72,7 +72,7 @@ func TestCreateRefuses(t *testing.T) {
 			d := sshDraft("Build box")
 			tc.change(&d)
 			_, err := b.Create(t.Context(), b.actor, d)
-			e := want(t, err, environment.KindInvalid, "validation_failed")
+			e := refusal(t, err, environment.KindInvalid, "validation_failed")
 			if fields(e) != tc.field {
 				t.Errorf("wrong at %q, want %q", fields(e), tc.field)
 			}
@@ -147,7 +147,7 @@ func TestC81_OneNameOneRow(t *testing.T) {
 			made++
 			continue
 		}
-		if e := want(t, err, environment.KindConflict, environment.CodeNameTaken); fields(e) != "name" {
+		if e := refusal(t, err, environment.KindConflict, environment.CodeNameTaken); fields(e) != "name" {
 			t.Errorf("the refusal is at %q", fields(e))
 		}
 	}
@@ -158,7 +158,7 @@ func TestC81_OneNameOneRow(t *testing.T) {
 		_, err := b.Create(t.Context(), b.actor, sshDraft(name))
 		want(t, err, environment.KindConflict, environment.CodeNameTaken)
 		_, err = b.Check(t.Context(), b.actor, nil, sshDraft(name))
-		if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "name" {
+		if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "name" {
 			t.Errorf("Check finds %q", fields(e))
 		}
 	}

@@ -46,7 +46,7 @@ func TestDeleteOfTheDefaultNeedsAnother(t *testing.T) {
 	_, err = b.Delete(t.Context(), b.actor, env.ID, environment.DeleteOptions{ReassignTo: &archived.ID})
 	want(t, err, environment.KindInvalid, environment.CodeEnvironmentInactive)
 	_, err = b.Delete(t.Context(), b.actor, env.ID, environment.DeleteOptions{ReassignTo: &env.ID})
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "reassignTo" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "reassignTo" {
 		t.Errorf("wrong at %q", fields(e))
 	}
 	if _, err := b.Delete(t.Context(), b.actor, env.ID, environment.DeleteOptions{ReassignTo: &other.ID}); err != nil {

@@ -101,8 +101,14 @@ func (b *bench) entries(env environment.Environment) []environment.Activity {
 	return page.Items
 }
 
-// want checks an error's kind and code and returns it.
-func want(t *testing.T, err error, kind environment.Kind, code string) *environment.Error {
+// want checks an error's kind and code.
+func want(t *testing.T, err error, kind environment.Kind, code string) {
+	t.Helper()
+	_ = refusal(t, err, kind, code)
+}
+
+// refusal checks an error's kind and code and returns it.
+func refusal(t *testing.T, err error, kind environment.Kind, code string) *environment.Error {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no error, want %s %s", kind, code)

@@ -33,7 +33,7 @@ func TestListRefusesWhatCannotBe(t *testing.T) {
 		"status": {Status: "gone"}, "driver": {Driver: "teleport"}, "health": {Health: "fine"}, "sort": {Sort: "id; drop"}, "limit": {Limit: 1001},
 	} {
 		_, err := b.List(t.Context(), b.actor, f)
-		if e := want(t, err, environment.KindUnreadable, "invalid_filter"); fields(e) != field {
+		if e := refusal(t, err, environment.KindUnreadable, "invalid_filter"); fields(e) != field {
 			t.Errorf("wrong at %q, want %q", fields(e), field)
 		}
 	}

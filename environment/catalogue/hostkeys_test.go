@@ -32,7 +32,7 @@ func TestTrustPinsThePresentedKey(t *testing.T) {
 	b.ssh.presents = []environment.HostKey{ed, rsa}
 
 	_, err := b.TrustHostKey(t.Context(), b.actor, env.ID, "SHA256:other", false)
-	e := want(t, err, environment.KindConflict, "host_key_not_presented")
+	e := refusal(t, err, environment.KindConflict, "host_key_not_presented")
 	if shown, _ := e.Details["presented"].([]environment.HostKey); len(shown) != 2 {
 		t.Errorf("details %v", e.Details)
 	}
@@ -67,7 +67,7 @@ func TestTrustReplacesOnlyWhenAsked(t *testing.T) {
 	b.ssh.presents = []environment.HostKey{key}
 
 	_, err := b.TrustHostKey(t.Context(), b.actor, env.ID, key.Fingerprint, false)
-	e := want(t, err, environment.KindConflict, environment.CodeHostKeyReplaces)
+	e := refusal(t, err, environment.KindConflict, environment.CodeHostKeyReplaces)
 	trusted, _ := e.Details["trusted"].([]environment.HostKey)
 	shown, _ := e.Details["presented"].([]environment.HostKey)
 	if len(trusted) != 1 || trusted[0].Type != "ssh-rsa" || len(shown) != 1 {
@@ -184,7 +184,7 @@ func TestScanHostKeys(t *testing.T) {
 		t.Errorf("beside a row of another driver: %v", err)
 	}
 	_, err = b.ScanHostKeys(t.Context(), b.actor, nil, "a b", 65536, "")
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "host port" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "host port" {
 		t.Errorf("wrong at %q", fields(e))
 	}
 }

@@ -101,7 +101,7 @@ func TestReplacedSecretsGoInTheSameWrite(t *testing.T) {
 	// The driver tries a new passphrase on the stored key.
 	locked := b.update(next, environment.Patch{Config: config("privateKey", "encrypted canary-3")})
 	_, err := b.Update(t.Context(), b.actor, env.ID, nil, environment.Patch{Config: config("passphrase", "wrong")})
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.passphrase" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.passphrase" {
 		t.Errorf("wrong at %q", fields(e))
 	}
 	opened := b.update(locked, environment.Patch{Config: config("passphrase", "canary-3")})
@@ -169,7 +169,7 @@ func TestAnotherEnvironmentsSecretIsNotToBeHad(t *testing.T) {
 	d := sshDraft("Thief", "passwordSecretRef", ref)
 	d.EnvVars = vars("A", refTo(ref))
 	_, err := b.Create(t.Context(), b.actor, d)
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.passwordSecretRef envVars.A" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.passwordSecretRef envVars.A" {
 		t.Errorf("wrong at %q", fields(e))
 	}
 	_, err = b.DraftSpec(t.Context(), b.actor, nil, d)
@@ -240,7 +240,7 @@ func TestC29_DraftUsesTheFormsValues(t *testing.T) {
 	}
 	form.EnvVars = vars("NEW_TOKEN", secret(""))
 	_, err = b.DraftSpec(t.Context(), b.actor, &env.ID, form)
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "envVars.NEW_TOKEN" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "envVars.NEW_TOKEN" {
 		t.Errorf("wrong at %q", fields(e))
 	}
 	bare, err := b.DraftSpec(t.Context(), b.actor, nil, sshDraft(""))
@@ -264,7 +264,7 @@ func TestCheckStoresNothing(t *testing.T) {
 		t.Error("Check changed the row")
 	}
 	_, err = b.Check(t.Context(), b.actor, nil, environment.Draft{Name: "Second", Driver: environment.DriverLocal})
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "driver" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "driver" {
 		t.Errorf("a second Local is wrong at %q", fields(e))
 	}
 }

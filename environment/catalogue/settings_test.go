@@ -33,7 +33,7 @@ func TestUpdateSettings(t *testing.T) {
 			}
 			got, err := b.UpdateSettings(t.Context(), b.actor, tc.patch)
 			if tc.code != "" {
-				if e := want(t, err, environment.KindInvalid, tc.code); fields(e) != tc.field {
+				if e := refusal(t, err, environment.KindInvalid, tc.code); fields(e) != tc.field {
 					t.Errorf("wrong at %q, want %q", fields(e), tc.field)
 				}
 				return

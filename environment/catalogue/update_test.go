@@ -122,13 +122,13 @@ func TestStaleSaysWhoChangedWhat(t *testing.T) {
 	b.update(env, environment.Patch{Name: new("Other box")})
 
 	_, err := b.Update(t.Context(), b.actor, env.ID, new(1), environment.Patch{Name: new("Mine")})
-	e := want(t, err, environment.KindStale, environment.CodeStaleRevision)
+	e := refusal(t, err, environment.KindStale, environment.CodeStaleRevision)
 	changed, _ := e.Details["changedFields"].([]string)
 	if e.Details["current"] != 3 || e.Details["changedBy"] != "third" || !slices.Equal(changed, []string{"config.port", "name"}) {
 		t.Errorf("details %v", e.Details)
 	}
 	_, err = b.Update(t.Context(), b.actor, env.ID, new(2), environment.Patch{})
-	e = want(t, err, environment.KindStale, environment.CodeStaleRevision)
+	e = refusal(t, err, environment.KindStale, environment.CodeStaleRevision)
 	if changed, _ := e.Details["changedFields"].([]string); !slices.Equal(changed, []string{"name"}) {
 		t.Errorf("since revision 2 it names %v", changed)
 	}
@@ -163,7 +163,7 @@ func TestAnotherDriverStartsFromNothing(t *testing.T) {
 	b := newBench(t)
 	env := b.create(sshDraft("Build box", "port", 2222))
 	_, err := b.Update(t.Context(), b.actor, env.ID, nil, environment.Patch{Driver: new("sandbox")})
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "driver" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "driver" {
 		t.Errorf("wrong at %q", fields(e))
 	}
 	_, err = b.Update(t.Context(), b.actor, env.ID, nil, environment.Patch{Driver: new("local")})
@@ -182,14 +182,14 @@ func TestLocalStaysLocal(t *testing.T) {
 		})
 	}
 	_, err := b.Update(t.Context(), b.actor, b.local.ID, nil, environment.Patch{Config: config("host", "x")})
-	if e := want(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.host" {
+	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.host" {
 		t.Errorf("a setting that Local has not is wrong at %q", fields(e))
 	}
 	if next := b.update(b.local, environment.Patch{Name: new("This machine")}); next.Name != "This machine" {
 		t.Errorf("renamed to %q", next.Name)
 	}
 	_, err = b.Delete(t.Context(), b.actor, b.local.ID, environment.DeleteOptions{})
-	e := want(t, err, environment.KindConflict, "environment_in_use")
+	e := refusal(t, err, environment.KindConflict, "environment_in_use")
 	if reasons, _ := e.Details["deleteBlockedReasons"].([]string); !slices.Contains(reasons, "managed_local") {
 		t.Errorf("reasons %v", reasons)
 	}
