@@ -3,10 +3,17 @@ package ssh
 import (
 	"context"
 
+	"berth/drivers/supervisor"
 	"berth/environment"
 )
 
-// Exec runs a command under the supervisor, over pooled connections.
+// Exec runs a command under the supervisor of the target, over sessions on
+// pooled connections: one that breaks is dialled again, and every host key is
+// checked again by the lease's own pins.
 func (d *Driver) Exec(ctx context.Context, ref environment.Ref, e environment.Exec) (environment.ExecResult, error) {
-	return environment.ExecResult{}, environment.NewError(environment.KindUnsupported, "unsupported", "Commands cannot be run over SSH yet.")
+	p, err := planOf(ref)
+	if err != nil {
+		return environment.ExecResult{}, err
+	}
+	return supervisor.Exec(ctx, d.opener(p), ref, e)
 }

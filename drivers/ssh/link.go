@@ -140,7 +140,11 @@ func (d *Driver) reach(ctx context.Context, l *link, ep endpoint, w watcher) (ne
 	for i, addr := range addrs {
 		shown[i] = addr.String()
 	}
-	w.passed("resolve", ep, fmt.Sprintf("%s is %s.", ep.host, strings.Join(shown, ", ")), map[string]any{"host": ep.host, "addresses": shown})
+	message := fmt.Sprintf("%s is %s.", ep.host, strings.Join(shown, ", "))
+	if len(shown) == 1 && shown[0] == ep.host {
+		message = ep.host + " is an address; nothing to look up."
+	}
+	w.passed("resolve", ep, message, map[string]any{"host": ep.host, "addresses": shown})
 	w.began("connect", ep)
 	conn, f := d.dialAny(ctx, ep, addrs)
 	if f == nil {
