@@ -1,0 +1,86 @@
+package views
+
+import (
+	"slices"
+
+	"berth/environment"
+	"berth/views/ui"
+
+	"github.com/google/uuid"
+)
+
+// DeleteDialogState is whether a delete would go through.
+type DeleteDialogState string
+
+// The states of the delete dialog.
+const (
+	DeleteReady    DeleteDialogState = "ready"
+	DeleteReassign DeleteDialogState = "reassign" // goes through once another default is chosen
+	DeleteBlocked  DeleteDialogState = "blocked"
+)
+
+// DeleteDialogProps says what a delete would touch and asks.
+type DeleteDialogProps struct {
+	env     environment.Environment
+	state   DeleteDialogState
+	impact  environment.Impact
+	others  []ui.Option
+	reasons []string
+	failure string
+}
+
+// NewDeleteDialog makes the dialog. others are the environments that could take
+// over; failed is why the last attempt was refused, nil for none.
+func NewDeleteDialog(e environment.Environment, impact environment.Impact, others []environment.EnvironmentView, failed *environment.Error) DeleteDialogProps {
+	p := DeleteDialogProps{env: e, impact: impact, state: DeleteReady, others: []ui.Option{{Label: "Choose one"}}}
+	for _, o := range others {
+		if o.ID != e.ID && o.Status == environment.StatusActive {
+			p.others = append(p.others, ui.Option{Value: o.ID.String(), Label: o.Name + " · " + driverName(o.Driver)})
+		}
+	}
+	for _, b := range impact.Blocked {
+		p.reasons = append(p.reasons, blockedText(b))
+	}
+	switch {
+	case len(impact.Blocked) == 0:
+	case len(impact.Blocked) == 1 && slices.Contains(impact.Blocked, "instance_default"):
+		p.state = DeleteReassign
+	default:
+		p.state = DeleteBlocked
+	}
+	if failed != nil {
+		p.failure = failed.Message
+	}
+	return p
+}
+
+func blockedText(reason string) string {
+	switch reason {
+	case "managed_local":
+		return "It is this server's own environment, which always stays."
+	case "instance_default":
+		return "It is the instance's default environment."
+	case "active_use":
+		return "Work is under way in it. Cancel its runs or wait for them."
+	case "pending_sandbox_cleanup":
+		return "Something of it is still being cleaned up on the target."
+	}
+	return reason
+}
+
+// touched lists what would go and what would stay.
+func (p DeleteDialogProps) touched() []string {
+	list := []string{"Its configuration and its tests are deleted."}
+	if n := p.impact.SecretCount; n > 0 {
+		list = append(list, ui.Count(n, "stored secret is", "stored secrets are")+" deleted with it.")
+	}
+	if n := p.impact.Uses.Runs; n > 0 {
+		list = append(list, ui.Count(n, "run stays", "runs stay")+" readable, with its name and target.")
+	}
+	return list
+}
+
+// deletePath is the dialog's address.
+func deletePath(id uuid.UUID) string { return EnvironmentPath(id) + "/delete" }
+
+func (p DeleteDialogProps) archived() bool { return p.env.Status == environment.StatusArchived }

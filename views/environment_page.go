@@ -1,0 +1,232 @@
+package views
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/environment"
+	"berth/views/ui"
+)
+
+// Tab is a part of an environment's page.
+type Tab string
+
+// The tabs.
+const (
+	TabOverview      Tab = "overview"
+	TabConfiguration Tab = "configuration"
+	TabLeases        Tab = "leases"
+	TabRuns          Tab = "runs"
+	TabActivity      Tab = "activity"
+)
+
+// Tabs lists them in order.
+func Tabs() []Tab {
+	return []Tab{TabOverview, TabConfiguration, TabLeases, TabRuns, TabActivity}
+}
+
+// EnvironmentPageState is how an environment stands on its page.
+type EnvironmentPageState string
+
+// The states of an environment's page.
+const (
+	PageActive        EnvironmentPageState = "active"
+	PageArchived      EnvironmentPageState = "archived"
+	PageMaintenance   EnvironmentPageState = "maintenance"
+	PageDriverMissing EnvironmentPageState = "driver-missing"
+	PageReadOnly      EnvironmentPageState = "read-only"
+)
+
+// Detail is what an environment's page is made from. Only what the tab shows
+// needs to be there.
+type Detail struct {
+	View      environment.EnvironmentView
+	Tab       Tab
+	Settings  environment.Settings
+	Caps      *environment.Capabilities // nil: the driver is not installed
+	MayManage bool
+	Company   *environment.Company // for links to runs; nil: none is picked
+	Probes    []environment.Probe
+	Leases    []environment.Lease
+	Runs      []environment.Run
+	Activity  []environment.Activity
+}
+
+// EnvironmentPageProps is an environment's page.
+type EnvironmentPageProps struct {
+	view       environment.EnvironmentView
+	state      EnvironmentPageState
+	tab        Tab
+	pill       pill
+	address    string
+	mayManage  bool
+	mayTest    bool
+	flagOff    bool
+	capability CapabilityNoticeProps
+	probe      *ProbePanelProps
+	history    ProbeHistoryProps
+	leases     LeaseListProps
+	runs       RunListProps
+	activity   ActivityListProps
+	now        time.Time
+}
+
+// NewEnvironmentPage makes the page.
+func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
+	v := d.View
+	p := EnvironmentPageProps{view: v, tab: d.Tab, pill: healthPill(v), address: address(v.Environment), mayManage: d.MayManage,
+		flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Driver, d.Caps), now: now,
+		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(d.Leases, now),
+		runs: NewRunList(d.Runs, now), activity: NewActivityList(d.Activity, now)}
+	switch {
+	case d.Caps == nil:
+		p.state = PageDriverMissing
+	case !d.MayManage:
+		p.state = PageReadOnly
+	case v.Status == environment.StatusArchived:
+		p.state = PageArchived
+	case v.Status == environment.StatusMaintenance:
+		p.state = PageMaintenance
+	default:
+		p.state = PageActive
+	}
+	p.mayTest = d.MayManage && d.Caps != nil && v.Driver != environment.DriverLocal && v.Status != environment.StatusArchived
+	if probe := shownProbe(v); probe != nil {
+		panel := NewProbePanel(*probe, v.ConfigRevision, d.MayManage, now)
+		p.probe = &panel
+	}
+	return p
+}
+
+// shownProbe is the test under way, else the last one; nil for none.
+func shownProbe(v environment.EnvironmentView) *environment.Probe {
+	if v.Active != nil {
+		return v.Active
+	}
+	return v.Last
+}
+
+func (p EnvironmentPageProps) tabs() []ui.TabProps {
+	tabs := make([]ui.TabProps, 0, 5)
+	for _, t := range Tabs() {
+		word := string(t)
+		tabs = append(tabs, ui.TabProps{Label: strings.ToUpper(word[:1]) + word[1:], Href: TabPath(p.view.ID, t), Current: t == p.tab})
+	}
+	return tabs
+}
+
+// facts are the first things to know about an environment.
+func (p EnvironmentPageProps) facts() []ui.Pair {
+	pairs := []ui.Pair{{Key: "Driver", Value: driverName(p.view.Driver)}}
+	if d := text(p.view.Description); d != "" {
+		pairs = append(pairs, ui.Pair{Key: "Description", Value: d})
+	}
+	if p.address != "" {
+		pairs = append(pairs, ui.Pair{Key: "Target", Value: p.address, Code: true})
+	}
+	if last := p.view.Last; last != nil && last.Host != nil {
+		pairs = append(pairs, ui.Pair{Key: "Host", Value: last.Host.Name}, ui.Pair{Key: "Platform", Value: platformText(last.Platform)})
+	}
+	uses := usesText(p.view.Uses)
+	if uses == "" {
+		uses = "Not used yet"
+	}
+	return append(pairs, ui.Pair{Key: "Use", Value: uses}, ui.Pair{Key: "Changed", Value: ui.Ago(p.view.UpdatedAt, p.now)})
+}
+
+// settings lists the config as it is stored; a secret reads "stored".
+func (p EnvironmentPageProps) settings() []ui.Pair {
+	if p.view.Driver == environment.DriverSSH {
+		return sshSettings(sshConfig(p.view.Environment))
+	}
+	var config map[string]any
+	if json.Unmarshal(p.view.Config, &config) != nil {
+		return nil
+	}
+	pairs := make([]ui.Pair, 0, len(config))
+	for key, value := range config {
+		pairs = append(pairs, ui.Pair{Key: key, Value: valueText(value), Code: true})
+	}
+	slices.SortFunc(pairs, func(a, b ui.Pair) int { return strings.Compare(a.Key, b.Key) })
+	return pairs
+}
+
+func sshSettings(c environment.SSHConfig) []ui.Pair {
+	pairs := []ui.Pair{
+		{Key: "Host", Value: c.Host, Code: true}, {Key: "Port", Value: strconv.Itoa(c.Port), Code: true},
+		{Key: "User", Value: c.Username, Code: true}, {Key: "Workspace folder", Value: c.RemoteWorkspacePath, Code: true},
+		{Key: "Private key", Value: storedKey(c)}, {Key: "Passphrase", Value: stored(c.PassphraseSecretRef)},
+		{Key: "Password", Value: stored(c.PasswordSecretRef)}, {Key: "Host key", Value: hostKeyRule(c)},
+	}
+	optional := []ui.Pair{
+		{Key: "Jump hosts", Value: text(c.ProxyJump), Code: true}, {Key: "Required tools", Value: strings.Join(c.RequiredTools, ", "), Code: true},
+		{Key: "Certificate", Value: yes(c.Certificate != nil, "given")}, {Key: "Server's agent", Value: yes(c.UseAgent, "used")},
+	}
+	for _, o := range optional {
+		if o.Value != "" {
+			pairs = append(pairs, o)
+		}
+	}
+	return append(pairs, ui.Pair{Key: "Keep-alive", Value: keepAlive(c.KeepAliveSec)}, ui.Pair{Key: "Free disk", Value: "warns below " + strconv.Itoa(c.MinFreeMB) + " MB"})
+}
+
+func stored(ref *environment.SecretRef) string {
+	if ref == nil {
+		return "none"
+	}
+	return "stored"
+}
+
+func storedKey(c environment.SSHConfig) string {
+	if c.PrivateKeySecretRef == nil || c.KeyFingerprint == nil {
+		return stored(c.PrivateKeySecretRef)
+	}
+	return strings.TrimSpace("stored · " + text(c.KeyType) + " " + *c.KeyFingerprint)
+}
+
+func hostKeyRule(c environment.SSHConfig) string {
+	if !c.StrictHostKeyChecking {
+		return "the first one presented is pinned"
+	}
+	return "only trusted ones"
+}
+
+func keepAlive(seconds int) string {
+	if seconds == 0 {
+		return "off"
+	}
+	return "every " + strconv.Itoa(seconds) + " s"
+}
+
+func yes(is bool, word string) string {
+	if is {
+		return word
+	}
+	return ""
+}
+
+// pins are the host keys that are trusted.
+func (p EnvironmentPageProps) pins() []environment.HostKey {
+	c := sshConfig(p.view.Environment)
+	if c.KnownHosts == nil {
+		return nil
+	}
+	return environment.KnownHostsPins(*c.KnownHosts, environment.KnownHostsName(c.Host, c.Port))
+}
+
+// variables are names with values; a secret one reads "stored".
+func (p EnvironmentPageProps) variables() []ui.Pair {
+	pairs := make([]ui.Pair, 0, len(p.view.EnvVars))
+	for name, v := range p.view.EnvVars {
+		value := v.Value
+		if v.Type != "plain" {
+			value = "stored secret"
+		}
+		pairs = append(pairs, ui.Pair{Key: name, Value: value, Code: v.Type == "plain"})
+	}
+	slices.SortFunc(pairs, func(a, b ui.Pair) int { return strings.Compare(a.Key, b.Key) })
+	return pairs
+}

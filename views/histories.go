@@ -1,0 +1,118 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/environment"
+	"berth/views/ui"
+)
+
+// ListState is whether a list beside an environment has anything.
+type ListState string
+
+// The states of such a list.
+const (
+	ListFilled ListState = "filled"
+	ListNone   ListState = "none"
+)
+
+func listState(n int) ListState {
+	if n == 0 {
+		return ListNone
+	}
+	return ListFilled
+}
+
+// ProbeHistoryProps are the tests of an environment, newest first.
+type ProbeHistoryProps struct {
+	state  ListState
+	probes []environment.Probe
+	spark  ui.SparkProps
+	now    time.Time
+}
+
+// NewProbeHistory makes the list of tests.
+func NewProbeHistory(probes []environment.Probe, recent []environment.ProbeMark, now time.Time) ProbeHistoryProps {
+	return ProbeHistoryProps{state: listState(len(probes)), probes: probes, spark: sparkline(recent), now: now}
+}
+
+// LeaseListProps are leases, newest use first.
+type LeaseListProps struct {
+	state  ListState
+	leases []environment.Lease
+	now    time.Time
+}
+
+// NewLeaseList makes the list of leases.
+func NewLeaseList(leases []environment.Lease, now time.Time) LeaseListProps {
+	return LeaseListProps{state: listState(len(leases)), leases: leases, now: now}
+}
+
+func leasePill(s environment.LeaseStatus) pill {
+	word := strings.ReplaceAll(string(s), "_", " ")
+	word = strings.ToUpper(word[:1]) + word[1:]
+	switch s {
+	case environment.LeaseActive, environment.LeaseAcquiring, environment.LeaseReleasing:
+		return pill{ui.Busy, word}
+	case environment.LeaseFailed:
+		return pill{ui.Bad, word}
+	case environment.LeasePendingCleanup, environment.LeaseExpired, environment.LeaseRetained:
+		return pill{ui.Warn, word}
+	}
+	return pill{ui.Plain, word}
+}
+
+// ActivityListProps is who did what, newest first.
+type ActivityListProps struct {
+	state   ListState
+	entries []environment.Activity
+	now     time.Time
+}
+
+// NewActivityList makes the log.
+func NewActivityList(entries []environment.Activity, now time.Time) ActivityListProps {
+	return ActivityListProps{state: listState(len(entries)), entries: entries, now: now}
+}
+
+// actionText is an action in words: "environment.host_key_trusted" is "host key
+// trusted".
+func actionText(action string) string {
+	_, verb, found := strings.Cut(action, ".")
+	if !found {
+		verb = action
+	}
+	return strings.NewReplacer("_", " ", ".", " ").Replace(verb)
+}
+
+// detailText lists the details of an entry in one line, in a fixed order.
+func detailText(details map[string]any) string {
+	keys := make([]string, 0, len(details))
+	for k := range details {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	parts := make([]string, 0, len(keys))
+	for _, k := range keys {
+		parts = append(parts, k+": "+valueText(details[k]))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func valueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case string:
+		return v
+	case []any:
+		parts := make([]string, 0, len(v))
+		for _, item := range v {
+			parts = append(parts, valueText(item))
+		}
+		return strings.Join(parts, ", ")
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,86 @@
+package views
+
+import (
+	"strconv"
+
+	"berth/environment"
+	"berth/views/ui"
+)
+
+// RunFormState is whether a run can be started.
+type RunFormState string
+
+// The states of the form of a new run.
+const (
+	RunFormReady   RunFormState = "ready"
+	RunFormInvalid RunFormState = "invalid"
+	RunFormBlocked RunFormState = "blocked"
+)
+
+// RunValues are the fields of the form of a new run, as typed.
+type RunValues struct {
+	EnvironmentID string
+	Command       string
+	Shell         bool // Command is a script for /bin/sh; else one argument a line
+	Title         string
+	Cwd           string
+	TimeoutSec    string
+}
+
+// NewRunValues are those of an empty form.
+func NewRunValues() RunValues {
+	return RunValues{Shell: true, TimeoutSec: strconv.Itoa(int(environment.DefaultRunTimeout.Seconds()))}
+}
+
+// RunFormProps is the form of a new run.
+type RunFormProps struct {
+	state        RunFormState
+	company      environment.Company
+	values       RunValues
+	environments []ui.Option
+	errors       map[string]string
+	failure      string
+	blocked      string
+}
+
+// NewRunForm makes the form. usable are the environments that may be named,
+// failed is why the last attempt was refused; nil for none.
+func NewRunForm(company environment.Company, v RunValues, usable []environment.EnvironmentView, settings environment.Settings, failed *environment.Error) RunFormProps {
+	p := RunFormProps{state: RunFormReady, company: company, values: v, errors: fieldErrors(failed)}
+	p.environments = []ui.Option{{Label: "Choose an environment"}}
+	for _, e := range usable {
+		if e.Status != environment.StatusActive {
+			continue
+		}
+		p.environments = append(p.environments, ui.Option{Value: e.ID.String(), Label: e.Name + " · " + healthPill(e).text})
+		if v.EnvironmentID == "" && settings.DefaultEnvironmentID != nil && *settings.DefaultEnvironmentID == e.ID {
+			p.values.EnvironmentID = e.ID.String()
+		}
+	}
+	switch {
+	case !settings.EnableEnvironments:
+		p.state, p.blocked = RunFormBlocked, "Environments are off, so no run can be started. An instance admin can turn them on under Instance, Experimental."
+	case len(p.environments) == 1:
+		p.state, p.blocked = RunFormBlocked, "There is no active environment to run in. Add one first."
+	case failed != nil:
+		p.state = RunFormInvalid
+		if len(p.errors) == 0 {
+			p.failure = failed.Message
+		}
+	}
+	return p
+}
+
+// fieldErrors sorts the messages of an error by field; the first of each counts.
+func fieldErrors(e *environment.Error) map[string]string {
+	m := map[string]string{}
+	if e == nil {
+		return m
+	}
+	for _, f := range e.Fields {
+		if _, there := m[f.Field]; !there {
+			m[f.Field] = f.Message
+		}
+	}
+	return m
+}

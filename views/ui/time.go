@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Date is a moment in full.
+func Date(at time.Time) string { return at.UTC().Format("2 Jan 2006, 15:04:05 UTC") }
+
+// Ago is how long a moment is past, in words; a moment to come is "just now".
+func Ago(at, now time.Time) string {
+	d := now.Sub(at)
+	switch {
+	case d < 10*time.Second:
+		return "just now"
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + " s ago"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min ago"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " h ago"
+	case d < 60*24*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24)) + " days ago"
+	}
+	return at.UTC().Format("2 Jan 2006")
+}
+
+// Millis is a duration as people say it: "184 ms", "1.9 s", "2 min 3 s".
+func Millis(ms int64) string {
+	switch {
+	case ms < 1000:
+		return strconv.FormatInt(ms, 10) + " ms"
+	case ms < 60_000:
+		return strconv.FormatFloat(float64(ms)/1000, 'f', 1, 64) + " s"
+	case ms < 3_600_000:
+		return fmt.Sprintf("%d min %d s", ms/60_000, ms%60_000/1000)
+	}
+	return fmt.Sprintf("%d h %d min", ms/3_600_000, ms%3_600_000/60_000)
+}
+
+// Bytes is a size as people say it.
+func Bytes(n int64) string {
+	switch {
+	case n < 1024:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 1<<20:
+		return strconv.FormatFloat(float64(n)/1024, 'f', 1, 64) + " KiB"
+	}
+	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MiB"
+}
+
+// Count is a number with its noun: "1 run", "2 runs".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
