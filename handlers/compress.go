@@ -88,23 +88,29 @@ func newEncoders() encoders {
 	}
 }
 
-// compressWriter decides at the first write, when the type is known.
+// compressWriter decides at the first write, when type and size are known, and
+// holds the header back until then.
 type compressWriter struct {
 	http.ResponseWriter
 	encoding string
 	pools    encoders
-	decided  bool
+	held     int     // status of a header that waits for the first write
 	to       encoder // nil: plain
 }
 
 func (w *compressWriter) WriteHeader(status int) {
-	w.decide(status, -1)
-	w.ResponseWriter.WriteHeader(status)
+	h := w.Header()
+	if status < 200 || status == http.StatusNoContent || status == http.StatusNotModified ||
+		h.Get("Content-Encoding") != "" || !isCompressible(h.Get("Content-Type")) {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.held = status
 }
 
 func (w *compressWriter) Write(b []byte) (int, error) {
-	if !w.decided {
-		w.decide(http.StatusOK, len(b))
+	if w.held != 0 {
+		w.release(len(b))
 	}
 	if w.to != nil {
 		return w.to.Write(b)
@@ -112,23 +118,17 @@ func (w *compressWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-func (w *compressWriter) decide(status, size int) {
-	if w.decided {
-		return
+// release sends the header that was held back. Handlers write an answer in one
+// piece, so the first piece tells the size.
+func (w *compressWriter) release(size int) {
+	if size >= leastCompressed {
+		w.Header().Set("Content-Encoding", w.encoding)
+		w.Header().Del("Content-Length")
+		w.to, _ = w.pools[w.encoding].Get().(encoder)
+		w.to.Reset(w.ResponseWriter)
 	}
-	w.decided = true
-	h := w.Header()
-	if n, err := strconv.Atoi(h.Get("Content-Length")); err == nil {
-		size = n
-	}
-	if status < 200 || status == http.StatusNoContent || status == http.StatusNotModified || h.Get("Content-Encoding") != "" ||
-		!isCompressible(h.Get("Content-Type")) || (size >= 0 && size < leastCompressed) {
-		return
-	}
-	h.Set("Content-Encoding", w.encoding)
-	h.Del("Content-Length")
-	w.to, _ = w.pools[w.encoding].Get().(encoder)
-	w.to.Reset(w.ResponseWriter)
+	w.ResponseWriter.WriteHeader(w.held)
+	w.held = 0
 }
 
 // Unwrap lets http.ResponseController reach flush and deadlines. A packed
@@ -136,6 +136,9 @@ func (w *compressWriter) decide(status, size int) {
 func (w *compressWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *compressWriter) close() error {
+	if w.held != 0 {
+		w.release(0)
+	}
 	if w.to == nil {
 		return nil
 	}

@@ -2,9 +2,6 @@ package handlers
 
 import "github.com/labstack/echo/v4"
 
-// base is the address of the environment pages.
-const base = "/company/settings/instance/environments"
-
 // routes is the one list of routes.
 func (s *server) routes(e *echo.Echo) {
 	s.pageRoutes(e)

@@ -1,0 +1,131 @@
+package handlers
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+	"github.com/andybalholm/brotli"
+	"github.com/labstack/echo/v4"
+)
+
+func words(text string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// TestC77_BackShowsWholePages: who restores history gets a page, never a bare
+// fragment, and caches are told what the answer depends on.
+func TestC77_BackShowsWholePages(t *testing.T) {
+	tests := []struct {
+		name    string
+		headers map[string]string
+		want    string
+	}{
+		{"htmx", map[string]string{"HX-Request": "true"}, "fragment"},
+		{"htmx restoring history", map[string]string{"HX-Request": "true", "HX-History-Restore-Request": "true"}, "page"},
+		{"a browser", nil, "page"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			req := httptest.NewRequest(http.MethodGet, "/", nil)
+			for name, value := range tt.headers {
+				req.Header.Set(name, value)
+			}
+			rec := httptest.NewRecorder()
+			if err := renderPart(echo.New().NewContext(req, rec), http.StatusOK, words("page"), words("fragment")); err != nil {
+				t.Fatal(err)
+			}
+			if rec.Body.String() != tt.want || rec.Header().Get("Vary") != "HX-Request" || rec.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%q with %v, want %q", rec.Body, rec.Header(), tt.want)
+			}
+		})
+	}
+}
+
+func TestRenderThatFailsWritesNothing(t *testing.T) {
+	rec := httptest.NewRecorder()
+	broken := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		_, _ = io.WriteString(w, "half a p")
+		return errors.New("broken")
+	})
+	err := render(echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil), rec), http.StatusOK, broken)
+	if err == nil || rec.Body.Len() > 0 {
+		t.Errorf("error %v, body %q; want an error and nothing written", err, rec.Body)
+	}
+}
+
+func TestRedirect(t *testing.T) {
+	for htmx, want := range map[string]int{"": 303, "true": 204} {
+		req := httptest.NewRequest(http.MethodPost, "/", nil)
+		req.Header.Set("HX-Request", htmx)
+		rec := httptest.NewRecorder()
+		if err := redirect(echo.New().NewContext(req, rec), "/there"); err != nil {
+			t.Fatal(err)
+		}
+		if to := rec.Header().Get("Location") + rec.Header().Get("HX-Redirect"); rec.Code != want || to != "/there" {
+			t.Errorf("HX-Request %q: %d to %q, want %d", htmx, rec.Code, to, want)
+		}
+	}
+}
+
+func TestCompression(t *testing.T) {
+	f := newFront(t)
+	for range 12 {
+		f.create("box " + strings.Repeat("x", 20+len(f.call("GET", f.environments(), "").Body)%97))
+	}
+	plain := f.call("GET", f.environments(), "", "Accept-Encoding: identity")
+	if len(plain.Body) < leastCompressed {
+		t.Fatalf("the list has only %d bytes", len(plain.Body))
+	}
+	tests := []struct{ accept, want string }{
+		{"br, gzip", "br"}, {"gzip, deflate, br;q=0.5", "br"}, {"gzip", "gzip"}, {"GZIP", "gzip"}, {"br;q=0, gzip", "gzip"},
+		{"br;q=0", ""}, {"deflate", ""}, {"identity", ""}, {"*", ""},
+	}
+	for _, tt := range tests {
+		a := f.call("GET", f.environments(), "", "Accept-Encoding: "+tt.accept)
+		if got := a.Header.Get("Content-Encoding"); got != tt.want {
+			t.Errorf("Accept-Encoding %q: %q, want %q", tt.accept, got, tt.want)
+			continue
+		}
+		if body := unpack(t, tt.want, a.Body); body != plain.Body {
+			t.Errorf("Accept-Encoding %q: the body differs", tt.accept)
+		}
+		if !strings.Contains(strings.Join(a.Header.Values("Vary"), ","), "Accept-Encoding") {
+			t.Errorf("Accept-Encoding %q: Vary is %v", tt.accept, a.Header.Values("Vary"))
+		}
+	}
+	for _, path := range []string{"/api/health", "/api/nothing"} {
+		if a := f.call("GET", path, "", "Accept-Encoding: br"); a.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s is packed: it is too small", path)
+		}
+	}
+}
+
+func unpack(t *testing.T, encoding, body string) string {
+	t.Helper()
+	var r io.Reader = strings.NewReader(body)
+	var err error
+	switch encoding {
+	case "br":
+		r = brotli.NewReader(r)
+	case "gzip":
+		if r, err = gzip.NewReader(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	if _, err := out.ReadFrom(r); err != nil {
+		t.Fatalf("unpack %s: %v", encoding, err)
+	}
+	return out.String()
+}
