@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ const (
 type stage struct {
 	binary  func() (string, error)
 	browser func() (playwright.Browser, error)
+	server  func() (*server, error)
 
 	mu   sync.Mutex
 	undo []func() error
@@ -40,13 +42,15 @@ func newStage() *stage {
 	s := &stage{}
 	s.binary = sync.OnceValues(s.build)
 	s.browser = sync.OnceValues(s.launch)
+	s.server = sync.OnceValues(s.serve)
 	return s
 }
 
 // shared is set by TestMain and only read afterwards.
-var shared = newStage()
+var shared *stage
 
 func TestMain(m *testing.M) {
+	shared = newStage()
 	code := m.Run()
 	for i := len(shared.undo) - 1; i >= 0; i-- {
 		if err := shared.undo[i](); err != nil {
@@ -113,6 +117,38 @@ func (s *stage) launch() (playwright.Browser, error) {
 	s.later(func() error { return browser.Close() })
 	return browser, nil
 }
+
+// serve starts the server that the journeys share.
+func (s *stage) serve() (*server, error) {
+	if url := os.Getenv(envURL); url != "" {
+		return &server{url: strings.TrimRight(url, "/"), log: &logBuffer{}}, nil
+	}
+	server, err := makeServer()
+	if err != nil {
+		return nil, err
+	}
+	s.later(server.end)
+	return server, server.launch()
+}
+
+// site is the server of the journeys, with a company of the test's own.
+func site(t *testing.T) *server {
+	t.Helper()
+	server, err := shared.server()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := *server
+	mine.furnish(t, fmt.Sprintf("%s %d", t.Name(), time.Now().UnixNano()))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the server said:\n%s", tail(server.log.String(), 4000))
+		}
+	})
+	return &mine
+}
+
+func tail(text string, n int) string { return text[max(0, len(text)-n):] }
 
 // until waits for a condition, and fails the test when it does not come.
 func until(t *testing.T, limit time.Duration, what string, condition func() bool) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -51,67 +52,83 @@ func (l *logBuffer) String() string {
 	return l.buf.String()
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
+func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	defer func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	return l.Addr().String()
+	return l.Addr().String(), l.Close()
 }
 
 // newServer starts a server with a private PostgreSQL in a temporary folder.
 // Its end, and that of its database, belongs to the test.
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "berth-e2e")
+	binary(t)
+	s, err := makeServer(env...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{dir: dir, listen: freeAddress(t), env: env, log: &logBuffer{}}
-	if err := os.Chmod(dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		s.end(t)
+		if err := s.end(); err != nil {
+			t.Error(err)
+		}
 		if t.Failed() {
 			t.Logf("the server said:\n%s", s.log.String())
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
 		}
 	})
 	s.start(t)
 	return s
 }
 
+// makeServer prepares a server that was not started yet.
+func makeServer(env ...string) (*server, error) {
+	dir, err := os.MkdirTemp("", "berth-e2e")
+	if err != nil {
+		return nil, err
+	}
+	listen, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{dir: dir, listen: listen, url: "http://" + listen, env: env, log: &logBuffer{}}
+	return s, os.Chmod(dir, 0o711)
+}
+
 // start runs the binary and returns when it answers.
 func (s *server) start(t *testing.T) {
 	t.Helper()
+	if err := s.launch(); err != nil {
+		t.Fatalf("%v\n%s", err, s.log.String())
+	}
+}
+
+func (s *server) launch() error {
+	path, err := shared.binary()
+	if err != nil {
+		return err
+	}
 	args := append([]string{"serve", "--dev", "--listen", s.listen, "--data-dir", filepath.Join(s.dir, "data")}, s.args...)
-	s.cmd = exec.Command(binary(t), args...)
+	s.cmd = exec.Command(path, args...)
 	s.cmd.Env = append(os.Environ(), s.env...)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	s.exited = make(chan error, 1)
 	go func(cmd *exec.Cmd, exited chan error) { exited <- cmd.Wait() }(s.cmd, s.exited)
-	s.url = "http://" + s.listen
-	until(t, 60*time.Second, "the server answers", func() bool {
+	var ended error
+	err = waitFor(60*time.Second, func() bool {
 		select {
 		case err := <-s.exited:
 			s.exited <- err
-			t.Fatalf("the server ended: %v\n%s", err, s.log.String())
+			ended = fmt.Errorf("the server ended: %w", err)
+			return true
 		default:
+			return s.answers("/readyz")
 		}
-		return s.answers("/readyz")
 	})
+	return errors.Join(err, ended)
 }
 
 func (s *server) answers(path string) bool {
@@ -136,34 +153,42 @@ func (s *server) kill(t *testing.T) {
 // stop ends the server in good order, within the five seconds that it has.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
+	if err := s.halt(); err != nil {
+		t.Errorf("%v\n%s", err, s.log.String())
+	}
+}
+
+func (s *server) halt() error {
+	defer func() { s.cmd = nil }()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	select {
 	case err := <-s.exited:
 		if err != nil {
-			t.Errorf("the server ended with %v on SIGTERM\n%s", err, s.log.String())
+			return fmt.Errorf("the server ended with %w on SIGTERM", err)
 		}
-	case <-time.After(10 * time.Second):
-		t.Errorf("the server did not end within 10 s of SIGTERM\n%s", s.log.String())
+		return nil
+	case <-time.After(5 * time.Second):
 		_ = s.cmd.Process.Kill() // it may end just now
 		<-s.exited
+		return errors.New("the server did not end within 5 s of SIGTERM")
 	}
-	s.cmd = nil
 }
 
 // end stops what is left: the server, or the database of one that was killed.
-func (s *server) end(t *testing.T) {
-	t.Helper()
+func (s *server) end() error {
+	var errs []error
 	if s.cmd != nil {
-		s.stop(t)
+		errs = append(errs, s.halt())
 	}
 	if pid := s.postmaster(); pid != 0 {
 		if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil && !errors.Is(err, syscall.ESRCH) {
-			t.Error(err)
+			errs = append(errs, err)
 		}
-		until(t, 10*time.Second, "the database is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+		errs = append(errs, waitFor(10*time.Second, func() bool { return syscall.Kill(pid, 0) != nil }))
 	}
+	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
 // postmaster is the process of the private PostgreSQL, 0 when there is none.

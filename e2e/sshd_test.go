@@ -41,7 +41,11 @@ func newSSHD(t *testing.T) *sshd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, err := net.ResolveTCPAddr("tcp", freeAddress(t))
+	free, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := net.ResolveTCPAddr("tcp", free)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -173,4 +176,22 @@ func leavesNothing(t *testing.T, run string, limit time.Duration) {
 	if err := waitFor(limit, func() bool { return len(leftovers(t, run)) == 0 }); err != nil {
 		t.Errorf("run %s has processes left: %v", run, leftovers(t, run))
 	}
+}
+
+func readFile(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func readAll(t *testing.T, res *http.Response) string {
+	t.Helper()
+	b, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
