@@ -77,7 +77,7 @@ func (b *tab) answerOf(method, path string, act func()) playwright.Response {
 // TestC77_BackShowsWholePages filters, opens a page, leaves the site, and comes
 // back twice.
 func TestC77_BackShowsWholePages(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("History")
 	s.remove(t, name)
 	host.save(t, s, name)
@@ -164,13 +164,13 @@ func TestC77_FragmentOnlyWhereAsked(t *testing.T) {
 // TestC79_TypingSurvivesWhatHappens types into the form while a test of the same
 // row runs and ends; afterwards nothing asks any more.
 func TestC79_TypingSurvivesWhatHappens(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Typing")
 	s.remove(t, name)
-	g := newGate(t, net.JoinHostPort(host.host, strconv.Itoa(host.port)))
+	g := newGate(t, host.Addr())
 	id := host.save(t, s, name)
 	s.change(t, id, map[string]any{"port": g.port, "knownHosts": nil})
-	s.call(t, "POST", "/api/environments/"+id+"/trust-host-key", map[string]any{"fingerprint": host.fingerprint(t)}, nil, 200)
+	s.call(t, "POST", "/api/environments/"+id+"/trust-host-key", map[string]any{"fingerprint": host.fingerprint()}, nil, 200)
 	g.shut()
 	b := open(t, s.url, desktop)
 	b.visit(pages + "/" + id + "/edit")
@@ -193,7 +193,7 @@ func TestC79_TypingSurvivesWhatHappens(t *testing.T) {
 // TestC79_NothingAsksAfterTheEnd counts requests once a test has ended, in the
 // list and on the page.
 func TestC79_NothingAsksAfterTheEnd(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Quiet")
 	s.remove(t, name)
 	id := host.save(t, s, name)

@@ -33,9 +33,9 @@ func oneObject(t *testing.T, out string) map[string]any {
 func TestC88_FourFailuresAsJSON(t *testing.T) {
 	s := newServer(t)
 	s.furnish(t, "CLI")
-	host := newSSHD(t)
+	host := newHost(t)
 	host.save(t, s, "Failing")
-	host.kill(t)
+	host.Kill()
 	stopped := &server{url: "http://127.0.0.1:1", company: s.company}
 	for _, c := range []struct {
 		name   string
@@ -67,7 +67,7 @@ func TestC88_FourFailuresAsJSON(t *testing.T) {
 func TestC90_WrongUsage(t *testing.T) {
 	s := newServer(t)
 	s.furnish(t, "CLI")
-	host := newSSHD(t)
+	host := newHost(t)
 	host.save(t, s, "Kept")
 	for name, args := range map[string][]string{
 		"unknown command":    {"frobnicate"},
@@ -102,7 +102,7 @@ func TestC90_WrongUsage(t *testing.T) {
 
 // TestCLI_MainJob does the main job without a browser.
 func TestCLI_MainJob(t *testing.T) {
-	s, host := newServer(t), newSSHD(t)
+	s, host := newServer(t), newHost(t)
 	want := func(exit int, stdin string, args ...string) string {
 		t.Helper()
 		code, out, errOut := s.cli(t, stdin, args...)
@@ -119,12 +119,12 @@ func TestCLI_MainJob(t *testing.T) {
 	}
 	want(0, "", "company", "create", "CLI")
 	want(0, "", "settings", "set", "--enable-environments")
-	want(2, "", "env", "create", "--name", "Box", "--host", host.host, "--port", "0", "--user", host.user, "--workspace", host.workspace)
-	want(0, host.key, "env", "create", "--name", "Box", "--host", host.host, "--port", strconv.Itoa(host.port),
-		"--user", host.user, "--workspace", host.workspace, "--key-file", "-")
+	want(2, "", "env", "create", "--name", "Box", "--host", host.Host, "--port", "0", "--user", host.User, "--workspace", host.workspace)
+	want(0, host.PrivateKey, "env", "create", "--name", "Box", "--host", host.Host, "--port", strconv.Itoa(host.Port),
+		"--user", host.User, "--workspace", host.workspace, "--key-file", "-")
 	holds(want(6, "", "env", "probe", "box"), "host_key_unknown")
-	holds(want(0, "", "env", "scan-host-key", "box"), host.fingerprint(t))
-	want(0, "", "env", "trust-host-key", "box", host.fingerprint(t))
+	holds(want(0, "", "env", "scan-host-key", "box"), host.fingerprint())
+	want(0, "", "env", "trust-host-key", "box", host.fingerprint())
 	out := want(0, "", "env", "test", "BOX")
 	for _, stage := range []string{"Name resolves", "Port answers", "SSH greeting", "Host key", "Login", "Shell", "Platform", "Workspace", "Tools", "Clock"} {
 		holds(out, "✓ "+stage)
@@ -151,7 +151,7 @@ func TestCLI_MainJob(t *testing.T) {
 
 // TestCLI_CtrlCCancels: one SIGINT ends the command on the target.
 func TestCLI_CtrlCCancels(t *testing.T) {
-	s, host := newServer(t), newSSHD(t)
+	s, host := newServer(t), newHost(t)
 	s.furnish(t, "CLI")
 	host.save(t, s, "Box")
 	cmd := exec.Command(binary(t), "run", "--env", "Box", "--", "sh", "-c", "echo begun; sleep 7654")

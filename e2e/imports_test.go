@@ -32,14 +32,16 @@ func rooms() []room {
 		{"environment", nil},
 		{"environment/access", []string{"environment"}},
 		{"environment/catalogue", []string{"environment", "environment/access"}},
-		{"environment/probing", []string{"environment", "environment/access"}},
-		{"environment/leasing", []string{"environment", "environment/access"}},
-		{"environment/running", []string{"environment", "environment/access", "environment/leasing"}},
+		{"environment/probing", []string{"environment", "environment/access", "environment/crew"}},
+		{"environment/leasing", []string{"environment", "environment/access", "environment/crew"}},
+		{"environment/running", []string{"environment", "environment/access", "environment/crew", "environment/leasing"}},
+		{"environment/crew", nil},
 		{"environment/fleet", []string{"environment"}},
 		{"environment/example", []string{"environment"}},
 		{"environment/environmenttest", []string{"environment/..."}},
 		{"store", []string{"environment/...", "migrations"}},
 		{"store/cluster", []string{"environment"}},
+		{"store/storetest", []string{"store/...", "migrations"}},
 		{"store/vault", []string{"environment"}},
 		{"drivers", []string{"environment"}},
 		{"drivers/shell", []string{"environment"}},
@@ -58,7 +60,7 @@ func rooms() []room {
 func testRooms() []string {
 	return []string{
 		"environment", "environment/example", "environment/environmenttest", "drivers/drivertest", "drivers/shell",
-		"drivers/ssh/sshtarget", "drivers/ssh/sshdtest", "migrations",
+		"drivers/ssh/sshtarget", "drivers/ssh/sshdtest", "migrations", "store/storetest",
 	}
 }
 

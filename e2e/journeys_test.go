@@ -53,14 +53,14 @@ func (s *server) remove(t *testing.T, name string) {
 }
 
 // fillForm fills an empty form with a host's settings.
-func (b *tab) fillForm(d *sshd, name string) {
+func (b *tab) fillForm(h *host, name string) {
 	b.t.Helper()
 	b.fill("#f-name", name)
-	b.fill("#f-config-host", d.host)
-	b.fill("#f-config-port", fmt.Sprint(d.port))
-	b.fill("#f-config-username", d.user)
-	b.fill("#f-config-remoteWorkspacePath", d.workspace)
-	b.fillKey(d.key)
+	b.fill("#f-config-host", h.Host)
+	b.fill("#f-config-port", fmt.Sprint(h.Port))
+	b.fill("#f-config-username", h.User)
+	b.fill("#f-config-remoteWorkspacePath", h.workspace)
+	b.fillKey(h.PrivateKey)
 }
 
 // fillKey pastes a private key: its fingerprint takes its place.
@@ -74,7 +74,7 @@ func (b *tab) fillKey(key string) {
 // TestJourney_MainJob is the main job: create, scan, trust, test, run, cancel,
 // edit, archive, delete.
 func TestJourney_MainJob(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Main job")
 	s.remove(t, name)
 	b := open(t, s.url, desktop)
@@ -85,7 +85,7 @@ func TestJourney_MainJob(t *testing.T) {
 	b.fillForm(host, name)
 	b.press("Scan host keys")
 	b.inState("#scanned", "found")
-	b.reads("#scanned", host.fingerprint(t))
+	b.reads("#scanned", host.fingerprint())
 	b.press("Trust ssh-ed25519")
 	if pinned, err := b.find("#f-config-knownHosts").InputValue(); err != nil || !strings.Contains(pinned, "ssh-ed25519") {
 		t.Fatalf("the trusted keys are %q, %v", pinned, err)
@@ -171,7 +171,7 @@ func TestJourney_FlagOffAndOn(t *testing.T) {
 // TestJourney_TwoTabsEditOneRow: the second save is not lost, and not made
 // without a look at the first.
 func TestJourney_TwoTabsEditOneRow(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Two tabs")
 	s.remove(t, name)
 	id := host.save(t, s, name)
@@ -204,7 +204,7 @@ func TestJourney_TwoTabsEditOneRow(t *testing.T) {
 
 // TestJourney_BackAfterSave: Back shows a whole page and saves nothing again.
 func TestJourney_BackAfterSave(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Back")
 	s.remove(t, name)
 	b := open(t, s.url, desktop)
@@ -226,7 +226,7 @@ func TestJourney_BackAfterSave(t *testing.T) {
 }
 
 func TestJourney_DoubleClickOnSave(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Double save")
 	s.remove(t, name)
 	b := open(t, s.url, desktop)
@@ -241,7 +241,7 @@ func TestJourney_DoubleClickOnSave(t *testing.T) {
 }
 
 func TestJourney_DoubleClickOnTest(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Double test")
 	s.remove(t, name)
 	id := host.save(t, s, name)
@@ -258,7 +258,7 @@ func TestJourney_DoubleClickOnTest(t *testing.T) {
 
 // TestJourney_WithoutJavaScript does every change with plain forms.
 func TestJourney_WithoutJavaScript(t *testing.T) {
-	s, host := site(t), newSSHD(t)
+	s, host := site(t), newHost(t)
 	name := unique("Plain")
 	s.remove(t, name)
 	b := open(t, s.url, look{width: 1280, height: 900, noScript: true})
@@ -267,18 +267,18 @@ func TestJourney_WithoutJavaScript(t *testing.T) {
 	b.press("Save environment")
 	b.inState("#environment-form", "invalid")
 	b.reads("#f-config-host-err", "Enter a host")
-	b.fill("#f-config-host", host.host)
-	b.fill("#f-config-port", fmt.Sprint(host.port))
-	b.fill("#f-config-username", host.user)
+	b.fill("#f-config-host", host.Host)
+	b.fill("#f-config-port", fmt.Sprint(host.Port))
+	b.fill("#f-config-username", host.User)
 	b.fill("#f-config-remoteWorkspacePath", host.workspace)
-	b.fill("#f-config-privateKey", host.key)
+	b.fill("#f-config-privateKey", host.PrivateKey)
 	b.press("Save environment")
 	b.at(pages + `/[0-9a-f-]{36}`)
 	b.press("Test")
 	b.plainly("#test[data-state=host-key-unknown]")
 	b.follow("Review key")
 	b.inState("#trust", "unknown")
-	b.must(b.page.GetByText(host.fingerprint(t)).First().Click(), "choose the key")
+	b.must(b.page.GetByText(host.fingerprint()).First().Click(), "choose the key")
 	b.press("Trust this key")
 	b.at(pages + `/[0-9a-f-]{36}`)
 	b.press("Test")

@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,13 +21,13 @@ func decode(t *testing.T, body []byte, into any) {
 // drill is a server, a host and a saved environment.
 type drill struct {
 	*server
-	host *sshd
+	host *host
 	env  string
 }
 
 func newDrill(t *testing.T, grace time.Duration) *drill {
 	t.Helper()
-	d := &drill{server: newServer(t, "BERTH_RUN_GRACE="+grace.String()), host: newSSHD(t)}
+	d := &drill{server: newServer(t, "BERTH_RUN_GRACE="+grace.String()), host: newHost(t)}
 	d.furnish(t, "Drills")
 	d.env = d.host.save(t, d.server, "Box")
 	return d
@@ -59,6 +57,24 @@ func TestDrill_ServerKilledWhileRunning(t *testing.T) {
 	}
 	d.wantCounted(t, run, n)
 	leavesNothing(t, run, 5*time.Second)
+}
+
+// TestDrill_ServerStoppedInOrder: a restart is not the end of the work.
+func TestDrill_ServerStoppedInOrder(t *testing.T) {
+	d := newDrill(t, 30*time.Second)
+	const n = 30
+	run := d.begin(t, d.env, counting(n, "0.1")...)
+	d.prints(t, run, "line 5\n")
+	d.stop(t)
+	if d.postmaster() != 0 {
+		t.Error("the private PostgreSQL outlived the server")
+	}
+	d.start(t)
+	got := d.ends(t, run, 60*time.Second)
+	if got.Status != "failed" || got.ExitCode == nil || *got.ExitCode != 7 {
+		t.Errorf("the run %s; want failed with exit code 7", got)
+	}
+	d.wantCounted(t, run, n)
 }
 
 // TestDrill_CommandEndsWhileNoServerLives: its exit code and its output are
@@ -104,12 +120,12 @@ func TestDrill_ServerGoneForLongerThanTheGrace(t *testing.T) {
 // not stick, and says what happened.
 func TestDrill_ServerKilledBeforeTheCommand(t *testing.T) {
 	d := newDrill(t, shortGrace)
-	g := newGate(t, net.JoinHostPort(d.host.host, strconv.Itoa(d.host.port)))
+	g := newGate(t, d.host.Addr())
 	config := d.host.config()
 	config["port"] = g.port
 	var e struct{ ID string }
 	d.call(t, "POST", "/api/companies/"+d.company+"/environments", map[string]any{"name": "Gated", "driver": "ssh", "config": config}, &e, 201)
-	d.call(t, "POST", "/api/environments/"+e.ID+"/trust-host-key", map[string]any{"fingerprint": d.host.fingerprint(t)}, nil, 200)
+	d.call(t, "POST", "/api/environments/"+e.ID+"/trust-host-key", map[string]any{"fingerprint": d.host.fingerprint()}, nil, 200)
 	g.shut()
 	run := d.begin(t, e.ID, "sh", "-c", "echo once")
 	d.reaches(t, run, 10*time.Second, "acquiring")
@@ -146,7 +162,7 @@ func TestDrill_ServerKilledWhileCancelling(t *testing.T) {
 // one can begin.
 func TestDrill_ServerKilledWhileProbing(t *testing.T) {
 	d := newDrill(t, shortGrace)
-	g := newGate(t, net.JoinHostPort(d.host.host, strconv.Itoa(d.host.port)))
+	g := newGate(t, d.host.Addr())
 	config := d.host.config()
 	config["port"] = g.port
 	var e struct{ ID string }
@@ -187,9 +203,9 @@ func TestDrill_HostAwayWithinTheGrace(t *testing.T) {
 	const n = 40
 	run := d.begin(t, d.env, counting(n, "0.1")...)
 	d.prints(t, run, "line 5\n")
-	d.host.kill(t)
+	d.host.Kill()
 	until(t, 10*time.Second, "the work goes on alone", func() bool { return len(leftovers(t, run)) > 0 })
-	d.host.start(t)
+	d.host.Start()
 	got := d.ends(t, run, 60*time.Second)
 	if got.Status != "failed" || got.ExitCode == nil || *got.ExitCode != 7 {
 		t.Errorf("the run %s; want failed with exit code 7", got)
@@ -204,7 +220,7 @@ func TestDrill_HostAwayForLongerThanTheGrace(t *testing.T) {
 	d := newDrill(t, shortGrace)
 	run := d.begin(t, d.env, "sh", "-c", "echo begun; sleep 600")
 	d.prints(t, run, "begun\n")
-	d.host.kill(t)
+	d.host.Kill()
 	got := d.ends(t, run, shortGrace+60*time.Second)
 	if got.Status != "lost" || got.Failure == nil {
 		t.Errorf("the run %s; want lost, with a reason", got)

@@ -146,7 +146,7 @@ func (s *server) kill(t *testing.T) {
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-s.exited
+	_ = <-s.exited // it was killed
 	s.cmd = nil
 }
 
@@ -171,7 +171,7 @@ func (s *server) halt() error {
 		return nil
 	case <-time.After(5 * time.Second):
 		_ = s.cmd.Process.Kill() // it may end just now
-		<-s.exited
+		_ = <-s.exited
 		return errors.New("the server did not end within 5 s of SIGTERM")
 	}
 }

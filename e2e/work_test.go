@@ -178,15 +178,6 @@ func leavesNothing(t *testing.T, run string, limit time.Duration) {
 	}
 }
 
-func readFile(t *testing.T, dir, name string) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 func readAll(t *testing.T, res *http.Response) string {
 	t.Helper()
 	b, err := io.ReadAll(res.Body)
