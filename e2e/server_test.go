@@ -30,8 +30,14 @@ type server struct {
 	env     []string
 	cmd     *exec.Cmd
 	log     *logBuffer
-	exited  chan error
+	exited  *ending
 	company string
+}
+
+// ending is the end of a process.
+type ending struct {
+	done chan struct{}
+	err  error // once done
 }
 
 // logBuffer keeps what a process said, for when a test fails.
@@ -115,14 +121,16 @@ func (s *server) launch() error {
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
-	s.exited = make(chan error, 1)
-	go func(cmd *exec.Cmd, exited chan error) { exited <- cmd.Wait() }(s.cmd, s.exited)
+	s.exited = &ending{done: make(chan struct{})}
+	go func(cmd *exec.Cmd, e *ending) {
+		e.err = cmd.Wait()
+		close(e.done)
+	}(s.cmd, s.exited)
 	var ended error
 	err = waitFor(60*time.Second, func() bool {
 		select {
-		case err := <-s.exited:
-			s.exited <- err
-			ended = fmt.Errorf("the server ended: %w", err)
+		case <-s.exited.done:
+			ended = fmt.Errorf("the server ended: %w", s.exited.err)
 			return true
 		default:
 			return s.answers("/readyz")
@@ -146,7 +154,7 @@ func (s *server) kill(t *testing.T) {
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = <-s.exited // it was killed
+	<-s.exited.done
 	s.cmd = nil
 }
 
@@ -164,14 +172,14 @@ func (s *server) halt() error {
 		return err
 	}
 	select {
-	case err := <-s.exited:
-		if err != nil {
-			return fmt.Errorf("the server ended with %w on SIGTERM", err)
+	case <-s.exited.done:
+		if s.exited.err != nil {
+			return fmt.Errorf("the server ended with %w on SIGTERM", s.exited.err)
 		}
 		return nil
 	case <-time.After(5 * time.Second):
 		_ = s.cmd.Process.Kill() // it may end just now
-		_ = <-s.exited
+		<-s.exited.done
 		return errors.New("the server did not end within 5 s of SIGTERM")
 	}
 }
