@@ -67,6 +67,7 @@ type demo struct {
 	url    string
 	client *client
 	served chan error // the server's end
+	fell   bool       // it ended by itself, which was told
 	log    serverLog
 	target Target
 	undo   []func() error // in reverse
@@ -120,8 +121,7 @@ func (d *demo) perform(ctx context.Context) (err error) {
 	case <-ctx.Done():
 		return nil
 	case err := <-d.served:
-		d.served <- err
-		return fmt.Errorf("the server stopped: %w", err)
+		return d.fall("the server stopped", err)
 	}
 }
 
@@ -177,7 +177,7 @@ func (d *demo) startServer(ctx context.Context) error {
 	}()
 	d.undo = append(d.undo, func() error {
 		stop()
-		if err := <-d.served; err != nil && !errors.Is(err, context.Canceled) {
+		if err := <-d.served; err != nil && !d.fell && !errors.Is(err, context.Canceled) {
 			return fmt.Errorf("stop the server: %w", err)
 		}
 		return nil
@@ -186,8 +186,7 @@ func (d *demo) startServer(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case err := <-d.served:
-		d.served <- err
-		return fmt.Errorf("start the server: %w", err)
+		return d.fall("start the server", err)
 	case d.url = <-ready:
 	}
 	d.a.flags.apiBase, d.a.flags.apiKey, d.a.flags.company = d.url, "", ""
@@ -197,6 +196,17 @@ func (d *demo) startServer(ctx context.Context) error {
 	d.client.key = ""
 	d.line("   it answers at %s, its data is in %s", d.url, folder)
 	return nil
+}
+
+// fall tells why the server ended by itself, and leaves that for the taking down
+// to find.
+func (d *demo) fall(what string, err error) error {
+	d.fell = true
+	d.served <- err
+	if err == nil {
+		err = errors.New("it ended")
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 func (d *demo) startTarget(ctx context.Context) error {
