@@ -20,10 +20,12 @@ type fields struct {
 	warnings []environment.FieldError
 }
 
-// refuse notes a problem of a key; "" is none.
+// refuse notes the first problem of a key; "" is none.
 func (f *fields) refuse(key, problem string) {
-	if problem != "" {
-		f.errors = append(f.errors, environment.FieldError{Field: "config." + key, Message: problem})
+	field := "config." + key
+	noted := slices.ContainsFunc(f.errors, func(e environment.FieldError) bool { return e.Field == field })
+	if problem != "" && !noted {
+		f.errors = append(f.errors, environment.FieldError{Field: field, Message: problem})
 	}
 }
 

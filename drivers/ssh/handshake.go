@@ -39,11 +39,9 @@ var errStop = errors.New("the handshake was ended here")
 
 // handshake takes conn over and closes it on failure. ctx bounds it as a whole:
 // a server that stops talking anywhere ends with ctx.
-func (d *Driver) handshake(ctx context.Context, conn net.Conn, p *plan, l *link, ep endpoint, w watcher) (*gossh.Client, *failure) {
+func (d *Driver) handshake(ctx context.Context, conn net.Conn, p *plan, l *link, creds *credentials, ep endpoint, w watcher) (*gossh.Client, *failure) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends whatever read hangs
 	defer stop()
-	creds := d.credentialsOf(ctx, p.config, p.spec)
-	defer creds.close()
 	h := &handshake{d: d, ep: ep, pins: pinsFor(l.known, ep), first: !p.config.StrictHostKeyChecking, creds: creds, w: w}
 	h.attempt = attempt{ep: ep, creds: creds}
 	w.began("greeting", ep)

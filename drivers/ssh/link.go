@@ -105,12 +105,17 @@ func (d *Driver) connect(ctx context.Context, p *plan, w watcher) (*link, *failu
 
 // extend adds hosts to a link, one behind the other.
 func (d *Driver) extend(ctx context.Context, p *plan, l *link, hosts []endpoint, w watcher) *failure {
+	if len(hosts) == 0 {
+		return nil
+	}
+	creds := d.credentialsOf(ctx, p.config, p.spec) // opening a key takes long on purpose: once for all hosts
+	defer creds.close()
 	for _, ep := range hosts {
 		conn, f := d.reach(ctx, l, ep, w)
 		if f != nil {
 			return f
 		}
-		client, f := d.handshake(ctx, conn, p, l, ep, w)
+		client, f := d.handshake(ctx, conn, p, l, creds, ep, w)
 		if f != nil {
 			return f
 		}

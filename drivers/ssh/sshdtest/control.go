@@ -145,3 +145,11 @@ func (s *Server) cleanup() {
 		}
 	}
 }
+
+// AddLine adds a line to the configuration. A running sshd takes it at its next
+// start.
+func (s *Server) AddLine(line string) {
+	s.t.Helper()
+	s.config.Lines = append(s.config.Lines, line)
+	s.configure()
+}
