@@ -299,6 +299,11 @@
     if (e.target.id === 'output' && e.target.scrollTop + e.target.clientHeight >= e.target.scrollHeight - 4) follow(true)
   }, { capture: true, passive: true })
 
+  // An open menu closes when something else is clicked.
+  document.addEventListener('click', (e) => {
+    for (const menu of $$('details[data-menu][open]')) if (!menu.contains(e.target)) menu.open = false
+  })
+
   // Keys.
 
   const typing = (e) => e.target.closest('input, select, textarea, [contenteditable]')
@@ -321,6 +326,7 @@
       }
       return
     }
+    if (e.key === 'Escape') for (const menu of $$('details[data-menu][open]')) { menu.open = false; $('summary', menu).focus() }
     if (e.ctrlKey || e.metaKey || e.altKey || dialog.open) return
     if (e.target.matches('[data-filter]') && e.key === 'ArrowDown') return e.preventDefault(), moveRow(1)
     if (typing(e)) return
@@ -353,7 +359,7 @@
 
   document.addEventListener('htmx:responseError', (e) => {
     const page = new DOMParser().parseFromString(e.detail.xhr.responseText, 'text/html')
-    const said = page.querySelector('[role=alert]')
+    const said = page.querySelector('[role=alert] span')
     toast(said ? said.textContent.trim().replace(/\s+/g, ' ') : 'The server could not do that. Try again.', 'bad', 0)
   })
   document.addEventListener('htmx:sendError', () => toast(unreachable, 'bad', 0))
@@ -385,6 +391,7 @@
     const said = root.matches('[data-announce]') ? root : $('[data-announce]', root)
     if (said) announce(said.dataset.announce)
     if (root.closest('#dialog-body')) show()
+    if (root.id === 'run-summary') $('#run').dataset.state = root.dataset.state
     if (root.id === 'environment-form') {
       focusBad(root)
       if (held.size) $('[data-key-entry] textarea').hidden = true
@@ -423,6 +430,8 @@
 
   remember(document)
   refreshTimes()
+  const here = $('.menu [aria-current]')
+  if (here) here.scrollIntoView({ inline: 'nearest', block: 'nearest' })
   focusBad(document)
   follow(!!$('[data-follow]'))
   if (new URLSearchParams(location.search).has('done')) {

@@ -240,9 +240,9 @@ func (p EnvironmentFormProps) saveLabel() string {
 	case p.state == FormStale:
 		return "Save mine over it"
 	case p.saved == nil:
-		return "Create environment"
+		return "Save environment"
 	}
-	return "Save"
+	return "Save changes"
 }
 
 // formOrder is the order of the fields on the form.

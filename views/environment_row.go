@@ -42,7 +42,15 @@ type EnvironmentRowProps struct {
 	platform  string
 	uses      string
 	mayManage bool
+	oob       bool
 	now       time.Time
+}
+
+// Beside is the row as a part of an answer that is about something else: it
+// takes the place of the one that stands on the page.
+func (p EnvironmentRowProps) Beside() EnvironmentRowProps {
+	p.oob = true
+	return p
 }
 
 // NewEnvironmentRow makes a row. installed says whether the driver is there.

@@ -75,7 +75,7 @@ func backLabel(p EnvironmentFormProps) string {
 }
 
 func invalidText(n int) string {
-	return "It was not saved: " + ui.Count(n, "field needs", "fields need") + " another look."
+	return ui.Count(n, "field needs", "fields need") + " another look."
 }
 
 // checkMessage is what an error says of a field; "" when it says nothing of it.

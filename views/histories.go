@@ -31,7 +31,14 @@ type ProbeHistoryProps struct {
 	state  ListState
 	probes []environment.Probe
 	spark  ui.SparkProps
+	oob    bool
 	now    time.Time
+}
+
+// Beside is the list as a part of an answer that is about something else.
+func (p ProbeHistoryProps) Beside() ProbeHistoryProps {
+	p.oob = true
+	return p
 }
 
 // NewProbeHistory makes the list of tests.

@@ -1,11 +1,9 @@
 package views
 
-import (
-	"berth/environment"
-	"berth/views/ui"
-)
+import "berth/environment"
 
-// Assets are the hashed addresses of the static files.
+// Assets are the hashed addresses of the static files. Without SSE a page opens
+// no stream: previews, whose subjects do not exist.
 type Assets struct{ CSS, HTMX, SSE, App, Icon string }
 
 // Section is where in the navigation a page stands.
@@ -59,22 +57,11 @@ func (p LayoutProps) runsPath() string {
 	return RunsPath(p.company.ID)
 }
 
-func (p LayoutProps) options() []ui.Option {
-	options := []ui.Option{}
-	if p.company == nil {
-		options = append(options, ui.Option{Label: "Pick a company"})
-	}
-	for _, c := range p.companies {
-		options = append(options, ui.Option{Value: c.ID.String(), Label: c.Name})
-	}
-	return options
-}
-
 func (p LayoutProps) picked() string {
 	if p.company == nil {
-		return ""
+		return "Pick a company"
 	}
-	return p.company.ID.String()
+	return p.company.Name
 }
 
 // Notice is what a page says after a change, named in ?done=.

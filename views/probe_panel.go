@@ -131,6 +131,9 @@ func stagesOf(p environment.Probe) []stageProps {
 		case environment.StageOK, environment.StageFailed, environment.StageWarning:
 			sp.step.Time = ui.Millis(s.DurationMs)
 		}
+		if s.Status == environment.StageFailed && s.Message == p.Summary {
+			sp.step.Text = "" // the verdict above says it
+		}
 		if s.Name == "host_key" && s.Status == environment.StageFailed {
 			sp.presented, sp.trusted = p.Presented, p.Trusted
 		}

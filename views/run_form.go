@@ -52,7 +52,7 @@ func NewRunForm(company environment.Company, v RunValues, usable []environment.E
 		if e.Status != environment.StatusActive {
 			continue
 		}
-		p.environments = append(p.environments, ui.Option{Value: e.ID.String(), Label: e.Name + " · " + healthPill(e).text})
+		p.environments = append(p.environments, ui.Option{Value: e.ID.String(), Label: e.Name})
 		if v.EnvironmentID == "" && settings.DefaultEnvironmentID != nil && *settings.DefaultEnvironmentID == e.ID {
 			p.values.EnvironmentID = e.ID.String()
 		}

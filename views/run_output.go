@@ -28,6 +28,11 @@ type Piece struct {
 	Cut    int64 // bytes missing before it
 }
 
+// NewPiece is a piece of a stream whose text is known.
+func NewPiece(stream environment.Stream, text string) Piece {
+	return Piece{Stderr: stream == environment.Stderr, Text: visible(text)}
+}
+
 // OutputText turns chunks into text. A character that is split between chunks
 // of a stream is kept until its rest arrives; what is no text becomes U+FFFD.
 type OutputText struct{ held map[environment.Stream][]byte }

@@ -77,9 +77,9 @@ func (p TrustDialogProps) title() string {
 
 func trustLabel(s TrustDialogState) string {
 	if s == TrustReplace {
-		return "Replace trusted key"
+		return "Replace the trusted key"
 	}
-	return "Trust key"
+	return "Trust this key"
 }
 
 func trustKind(s TrustDialogState) ui.Kind {

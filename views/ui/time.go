@@ -35,9 +35,17 @@ func Millis(ms int64) string {
 	case ms < 60_000:
 		return strconv.FormatFloat(float64(ms)/1000, 'f', 1, 64) + " s"
 	case ms < 3_600_000:
-		return fmt.Sprintf("%d min %d s", ms/60_000, ms%60_000/1000)
+		return two(ms/60_000, "min", ms%60_000/1000, "s")
 	}
-	return fmt.Sprintf("%d h %d min", ms/3_600_000, ms%3_600_000/60_000)
+	return two(ms/3_600_000, "h", ms%3_600_000/60_000, "min")
+}
+
+// two joins two units; a zero of the smaller one is left out.
+func two(large int64, unit string, small int64, smaller string) string {
+	if small == 0 {
+		return fmt.Sprintf("%d %s", large, unit)
+	}
+	return fmt.Sprintf("%d %s %d %s", large, unit, small, smaller)
 }
 
 // Bytes is a size as people say it.
