@@ -109,12 +109,14 @@ func (v EnvironmentView) Health() Health {
 // ListFilter narrows and orders a list of environments.
 type ListFilter struct {
 	Status Status // "": active and maintenance and archived alike
-	Driver string // "": any
-	Query  string // part of the name, description or config text, without regard to case
-	Health Health // "": any
-	Sort   string // "updated" (default, newest first), "name", "health", "driver", "tested"
-	Limit  int    // 1 to 1000; 0 means 500
-	Cursor string // opaque; "" is the first page
+	// NotArchived leaves archived ones out.
+	NotArchived bool
+	Driver      string // "": any
+	Query       string // part of the name, description or config text, without regard to case
+	Health      Health // "": any
+	Sort        string // "updated" (default, newest first), "name", "health", "driver", "tested"
+	Limit       int    // 1 to 1000; 0 means 500
+	Cursor      string // opaque; "" is the first page
 }
 
 // Page is one page of a list. Next is the cursor of the next; "" on the last.

@@ -74,6 +74,9 @@ func listQuery(f environment.ListFilter, order listOrder, after *cursor, limit i
 			q.where(is.column, " = ", q.arg(clean(is.value)))
 		}
 	}
+	if f.NotArchived {
+		q.where("e.status <> ", q.arg(string(environment.StatusArchived)))
+	}
 	if text := strings.ToLower(strings.TrimSpace(clean(f.Query))); text != "" {
 		q.where("strpos(e.search, ", q.arg(text), ") > 0")
 	}

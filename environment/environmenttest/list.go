@@ -29,7 +29,7 @@ func (s *Store) ListEnvironments(_ context.Context, f environment.ListFilter) (e
 }
 
 func matches(v environment.EnvironmentView, f environment.ListFilter) bool {
-	return (f.Status == "" || v.Status == f.Status) && (f.Driver == "" || v.Driver == f.Driver) &&
+	return (f.Status == "" || v.Status == f.Status) && (!f.NotArchived || v.Status != environment.StatusArchived) && (f.Driver == "" || v.Driver == f.Driver) &&
 		(f.Health == "" || v.Health() == f.Health) &&
 		strings.Contains(environment.SearchText(v.Environment), strings.ToLower(strings.TrimSpace(f.Query)))
 }
