@@ -30,6 +30,7 @@ type look struct {
 	width, height int
 	dark          bool
 	noScript      bool
+	previews      bool // what it sees was reached by no journey
 }
 
 var desktop = look{width: 1280, height: 900}
@@ -55,6 +56,11 @@ func open(t *testing.T, base string, l look) *tab {
 		t.Fatal(err)
 	}
 	context.SetDefaultTimeout(20_000)
+	if !l.noScript && !l.previews {
+		if err := shared.states.watch(context); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tab := newTab(t, context, base)
 	t.Cleanup(func() {
 		tab.conclude()

@@ -28,6 +28,8 @@ type stage struct {
 	browser func() (playwright.Browser, error)
 	server  func() (*server, error)
 
+	states states
+
 	mu   sync.Mutex
 	undo []func() error
 }
@@ -58,6 +60,7 @@ func TestMain(m *testing.M) {
 			code = max(code, 1)
 		}
 	}
+	shared.states.report(os.Stdout)
 	os.Exit(code)
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,7 +35,7 @@ func TestPreviews(t *testing.T) {
 	for worker := range sweepers {
 		t.Run(fmt.Sprintf("part %d", worker+1), func(t *testing.T) {
 			t.Parallel()
-			b := open(t, s.url, desktop)
+			b := open(t, s.url, look{width: 1280, height: 900, previews: true})
 			b.must(b.page.AddInitScript(playwright.Script{Content: playwright.String(axe)}), "add axe-core")
 			for i := worker; i < len(names); i += sweepers {
 				b.sweep(names[i])
@@ -48,7 +47,7 @@ func TestPreviews(t *testing.T) {
 // previewNames are the links of the index.
 func previewNames(t *testing.T, s *server) []string {
 	t.Helper()
-	b := open(t, s.url, desktop)
+	b := open(t, s.url, look{width: 1280, height: 900, previews: true})
 	b.visit("/dev/preview")
 	links, err := b.find("a[href^='/dev/preview/']").All()
 	if err != nil {
@@ -60,7 +59,7 @@ func previewNames(t *testing.T, s *server) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names = append(names, path.Base(href))
+		names = append(names, strings.TrimPrefix(href, "/dev/preview/"))
 	}
 	return names
 }
@@ -85,6 +84,12 @@ func (b *tab) sweep(name string) {
 	before := len(b.problems)
 	b.mu.Unlock()
 	b.visit("/dev/preview/" + name)
+	root := b.find("main [data-state]").First()
+	id, err := root.GetAttribute("id")
+	b.must(err, "the id of %s", name)
+	state, err := root.GetAttribute("data-state")
+	b.must(err, "the state of %s", name)
+	shared.states.preview(name, id, state)
 	for _, l := range []look{{width: 390, height: 844}, {width: 390, height: 844, dark: true}, {width: 1280, height: 900, dark: true}, desktop} {
 		b.lookAt(name, l)
 	}

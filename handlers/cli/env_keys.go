@@ -61,7 +61,7 @@ func (a *app) scanBody(cmd *cobra.Command, c *client, name string) (map[string]a
 	}
 	body := map[string]any{"host": config.Host, "port": config.Port}
 	if config.ProxyJump != nil {
-		body["proxyJump"] = *config.ProxyJump
+		body["proxyJump"], body["environmentId"] = *config.ProxyJump, e.ID
 	}
 	return body, nil
 }

@@ -41,6 +41,7 @@ func (a *app) envProbeCommand() *cobra.Command {
 
 func (a *app) envProbeConfigCommand() *cobra.Command {
 	in := &inputs{}
+	var over string
 	cmd := &cobra.Command{
 		Use:   "probe-config --host HOST --user USER --workspace FOLDER [--key-file FILE]",
 		Short: "Test values that are not saved; exit code 6 when they do not work",
@@ -58,6 +59,13 @@ func (a *app) envProbeConfigCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if over != "" {
+			e, err := a.find(cmd.Context(), c, over)
+			if err != nil {
+				return err
+			}
+			body["environmentId"] = e.ID
+		}
 		company, err := a.anyCompany(cmd.Context(), c)
 		if err != nil {
 			return err
@@ -65,6 +73,7 @@ func (a *app) envProbeConfigCommand() *cobra.Command {
 		return a.probe(cmd.Context(), c, "/companies/"+company.String()+"/environments/probe-config", body)
 	}
 	in.register(cmd.Flags())
+	cmd.Flags().StringVar(&over, "environment", "", "saved environment that the values would change: the rest, and its secrets, come from it")
 	return cmd
 }
 
