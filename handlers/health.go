@@ -20,11 +20,10 @@ func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), 2*time.Second)
 	defer cancel()
 	if err := s.Ping(ctx); err != nil {
-		return databaseAway(err)
+		if environment.KindOf(err) == environment.KindUnavailable {
+			return err
+		}
+		return environment.Unavailable("database_unavailable", "The database does not answer. Berth tries again by itself.").Because(err)
 	}
 	return writeJSON(c, http.StatusOK, map[string]string{"status": "ready", "version": s.Version})
-}
-
-func databaseAway(err error) error {
-	return environment.Unavailable("database_unavailable", "The database does not answer. Berth tries again by itself.").Because(err)
 }
