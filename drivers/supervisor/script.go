@@ -72,7 +72,7 @@ func (w *work) job() string {
 	for i, a := range w.exec.Argv {
 		words[i] = shell.Quote(a)
 	}
-	line := strings.Join(words, " ") + " 2>&4 4>&-\n"
+	line := strings.Join(words, " ") + " <&5 >&3 2>&4 3>&- 4>&- 5<&-\n"
 	if strings.HasPrefix(w.exec.Argv[0], "-") { // only bash would take it for an option of exec
 		fmt.Fprintf(&b, "[ -z \"$BASH_VERSION\" ] || exec -- %s", line)
 	}

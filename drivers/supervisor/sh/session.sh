@@ -4,7 +4,6 @@ exec 4>&2 2>/dev/null
 tmp=${TMPDIR:-/tmp}
 read -r boot </proc/sys/kernel/random/boot_id || boot=$(sysctl -n kern.bootsessionuuid)
 read -r host </proc/sys/kernel/hostname || host=$(uname -n)
-every=
 
 # say answers between the marks, so that nothing else is taken for it.
 say() {
@@ -35,24 +34,23 @@ claim() {
 	done
 	[ -O "$1" ] && [ ! -L "$1" ] && [ -O "$d" ] && [ ! -L "$d" ] || return 1
 	set -C
-	printf '%s\n' "$boot" >"$d/claim" && won=1
+	printf '%s\n' "$boot" "$PWD" >"$d/claim" && won=1
 	set +C
 	if [ -z "$won" ]; then
 		[ -e "$d/claim" ]
 		return
 	fi
-	mkfifo "$d/live" "$d/o" "$d/e" && furnish && return
+	furnish && return
 	discard
 	return 1
 }
 
-# furnish writes the files of the run. Those that change later keep room for it
+# furnish makes the files of the run. Those that change later keep room for it
 # now, so that a full disk stops neither a beat nor the exit record.
 furnish() {
-	for f in rc why exit; do
-		printf '%99s\n' '' >"$d/$f" || return
-	done
-	printf '%s\n' "$beat" >"$d/beat" && printf '%s' "$PWD" >"$d/cwd" &&
+	mkfifo "$d/live" "$d/o" "$d/e" &
+	pipes=$!
+	printf '%99s\n' '' >"$d/why" && printf '%99s\n' '' >"$d/exit" && printf '%s\n' "$beat" >"$d/beat" &&
 		printf '' >"$d/out" && printf '' >"$d/err" && printf '%s\n' "$head" "$lib" "$supervisor" >"$d/sup" ||
 		return
 	[ -z "$has_input" ] || input >"$d/in"
@@ -65,15 +63,13 @@ discard() {
 }
 
 # launch starts the supervisor, which starts the command, in the claimed folder.
+# Work in the background ignores INT and QUIT; a new enough env can undo that.
 launch() {
 	leader=
 	! command -v setsid >/dev/null || leader=setsid
-	exec 7<>"$d/live"
-	printf '%s' "$job" | BERTH_KEEPER=$marker $leader "$sh" "$d/sup" >/dev/null 4>&- 7>&- &
-	! tail -s 0.1 -c +1 /dev/null || every='-s 0.1'
-	read -r pid born <&7
-	exec 7>&-
-	[ "$pid" != none ] || {
+	! wait "$can_reset" || leader="env --default-signal $leader"
+	printf '%s' "$job" | BERTH_KEEPER=$marker $leader "$sh" "$d/sup" >/dev/null 4>&- &
+	wait "$pipes" && exec 7<>"$d/live" && read -r pid born <&7 && exec 7>&- && [ "$pid" != none ] || {
 		discard
 		give_up 'fail start'
 	}
@@ -88,11 +84,12 @@ take_up() {
 		nap
 	done
 	here=0
-	read -r was <"$d/claim"
+	{
+		read -r was
+		cwd=$(cat)
+	} <"$d/claim"
 	[ "$was" != "$boot" ] || here=1
-	cwd=$(cat "$d/cwd")
 	printf '%s\n' "$beat" 1<>"$d/beat"
-	! tail -s 0.1 -c +1 /dev/null || every='-s 0.1'
 	boot=$was
 }
 
@@ -120,20 +117,27 @@ follow() {
 	trap 'kill $kids; exit' TERM
 	exec 8<>"$d/live" 7<"$d/live" 8>&-
 	if [ "$here" = 1 ] && ! ended; then
-		tail $every -c "+$((o + 1))" -f "$d/out" &
-		both=$! kids=$!
-		tail $every -c "+$((e + 1))" -f "$d/err" >&4 &
-		both="$both $!" kids="$both $!"
-		cat <&7 >/dev/null &
-		pipe=$!
-		kids="$both $pipe"
-		wait "$pipe"
-		kill $both
-		wait $both
+		tail -c "+$((o + 1))" -f "$d/out" &
+		kids=$!
+		tail -c "+$((e + 1))" -f "$d/err" >&4 &
+		kids="$kids $!"
+		while read -r _ <&7; do :; done # until the supervisor is gone
+		kill $kids
+		wait $kids
 	fi
 	ended || lost
 	printf '\000\000%s!\n%s\n' "$nonce" "$code $how $sure $left $osize $esize"
 	printf '\000\000%s!\n' "$nonce" >&4
+}
+
+# halt asks the supervisor to end the command.
+halt() {
+	naps=0
+	until read -r keeper kborn <"$d/keeper" && [ -n "$kborn" ]; do
+		[ "$naps" -lt 20 ] || return
+		nap
+	done
+	! same "$keeper" "$kborn" || kill -USR1 "$keeper"
 }
 
 # obey does what the server says until it is done or gone.
@@ -141,13 +145,14 @@ obey() {
 	while read -r word a b; do
 		case $word in
 		r) printf '%s\n' "$a" 1<>"$d/beat" ;;
-		s) ! read -r k kborn <"$d/keeper" || ! same "$k" "$kborn" || kill -USR1 "$k" ;;
+		s) halt ;;
 		f)
 			tail -c "+$((a + 1))" "$d/out"
 			tail -c "+$((b + 1))" "$d/err" >&4
 			;;
 		d)
 			wait "$follow"
+			tidy </dev/null >/dev/null 4>&- &
 			discard
 			exit 0
 			;;
@@ -165,6 +170,8 @@ tidy() {
 
 if ! seek; then
 	[ "$start" = 1 ] || give_up none
+	env --default-signal true &
+	can_reset=$!
 	cd -P -- "$dir" || give_up 'fail folder'
 	claim "${HOME:-/nowhere}/.berth/runs" || claim "$tmp/berth-$(id -u)/runs" || give_up 'fail disk'
 	[ -z "$won" ] || launch
@@ -182,5 +189,4 @@ $d
 $cwd"
 follow </dev/null &
 follow=$!
-[ -z "$won" ] || tidy </dev/null >/dev/null 4>&- &
 obey
