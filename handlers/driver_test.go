@@ -123,6 +123,20 @@ func (d *scriptedSSH) ReadClientConfig(string) (map[string]any, []string, error)
 	return map[string]any{"host": "box.test"}, nil, nil
 }
 
+// driverTable is a registry.
+type driverTable map[string]environment.Driver
+
+func (i driverTable) Driver(name string) (environment.Driver, bool) {
+	d, ok := i[name]
+	return d, ok
+}
+
+func (i driverTable) Capabilities() []environment.Capabilities {
+	return []environment.Capabilities{
+		environment.CapabilitiesOf(i[environment.DriverLocal], "Local"), environment.CapabilitiesOf(i[environment.DriverSSH], "SSH"),
+	}
+}
+
 type localDriver struct{}
 
 func (localDriver) Name() string { return environment.DriverLocal }

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"berth/drivers"
 	"berth/environment"
 	"berth/environment/catalogue"
 	"berth/environment/environmenttest"
@@ -89,10 +88,7 @@ func newFront(t *testing.T) *front {
 	f := &front{t: t, driver: newScriptedSSH(), log: &lockedBuffer{}, stopping: make(chan struct{})}
 	f.store = &flaky{Store: environmenttest.NewStore(time.Now)}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	registry, err := drivers.NewRegistry(drivers.Entry{Driver: localDriver{}, DisplayName: "Local"}, drivers.Entry{Driver: f.driver, DisplayName: "SSH"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	registry := driverTable{environment.DriverLocal: localDriver{}, environment.DriverSSH: f.driver}
 	owner := environment.NewID()
 	if err := f.store.RegisterServer(t.Context(), owner, environment.NewID(), "test"); err != nil {
 		t.Fatal(err)
