@@ -108,7 +108,9 @@ func (d *Driver) connectFailure(ep endpoint, addrs []netip.Addr, errs []error) *
 			at += " (" + strings.Join(shown, ", ") + ")"
 		}
 		switch {
-		case errors.Is(cause, syscall.ECONNREFUSED) || isReset(cause):
+		case isReset(cause):
+			return fail("connect", environment.CodeConnectRefused, fmt.Sprintf("The TCP connection to %s was reset at once: port %d turns connections away.", at, ep.port), cause)
+		case errors.Is(cause, syscall.ECONNREFUSED):
 			return fail("connect", environment.CodeConnectRefused, fmt.Sprintf("The TCP connection to %s was refused: nothing listens on port %d.", at, ep.port), cause)
 		case isTimeout(cause) || errors.Is(cause, context.Canceled):
 			return fail("connect", environment.CodeConnectTimeout, fmt.Sprintf("The TCP connection to %s timed out: no answer from port %d.", at, ep.port), cause).

@@ -80,18 +80,23 @@ func secretWords(field, code string) string {
 
 // withCertificate offers the certificate before the bare key.
 func withCertificate(signer gossh.Signer, text *string) ([]gossh.Signer, string) {
+	plain := withoutSHA1(signer)
 	if text == nil || *text == "" {
-		return []gossh.Signer{signer}, ""
+		return plain, ""
 	}
 	cert, problem := readCertificate(*text)
 	if problem != "" {
 		return nil, lowerFirst(problem)
 	}
-	certified, err := gossh.NewCertSigner(cert, signer)
-	if err != nil {
-		return nil, "the certificate belongs to another key."
+	var signers []gossh.Signer
+	for _, s := range plain {
+		certified, err := gossh.NewCertSigner(cert, s)
+		if err != nil {
+			return nil, "the certificate belongs to another key."
+		}
+		signers = append(signers, certified)
 	}
-	return []gossh.Signer{certified, signer}, ""
+	return append(signers, plain...), ""
 }
 
 // addAgent adds the keys of the agent of the user who runs the server. It
@@ -113,9 +118,7 @@ func (c *credentials) addAgent(ctx context.Context, socket string) string {
 		return "the SSH agent of the server's user holds no keys."
 	}
 	for _, signer := range signers {
-		if safe, err := withoutSHA1(signer); err == nil {
-			c.signers = append(c.signers, safe)
-		}
+		c.signers = append(c.signers, withoutSHA1(signer)...)
 	}
 	return ""
 }

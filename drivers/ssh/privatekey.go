@@ -60,20 +60,25 @@ func readPrivateKey(text, passphrase string) (privateKey, *keyProblem) {
 	if err != nil {
 		return privateKey{}, unreadable("Keys of this type cannot be used. Ed25519, ECDSA and RSA can.")
 	}
-	if signer, err = withoutSHA1(signer); err != nil {
-		return privateKey{}, unreadable("The key cannot sign: " + err.Error() + ".")
-	}
 	key.signer, key.public = signer, signer.PublicKey()
 	return key, nil
 }
 
-// withoutSHA1 keeps an RSA key from signing with SHA-1, which servers refuse.
-func withoutSHA1(signer gossh.Signer) (gossh.Signer, error) {
+// withoutSHA1 keeps an RSA key from signing with SHA-1, which servers refuse. It
+// returns a signer for each algorithm: servers name those that they know, not
+// those that they accept, so that each has to be offered.
+func withoutSHA1(signer gossh.Signer) []gossh.Signer {
 	able, ok := signer.(gossh.AlgorithmSigner)
 	if !ok || signer.PublicKey().Type() != gossh.KeyAlgoRSA {
-		return signer, nil
+		return []gossh.Signer{signer}
 	}
-	return gossh.NewSignerWithAlgorithms(able, []string{gossh.KeyAlgoRSASHA512, gossh.KeyAlgoRSASHA256})
+	var signers []gossh.Signer
+	for _, algorithm := range []string{gossh.KeyAlgoRSASHA512, gossh.KeyAlgoRSASHA256} {
+		if one, err := gossh.NewSignerWithAlgorithms(able, []string{algorithm}); err == nil {
+			signers = append(signers, one)
+		}
+	}
+	return signers
 }
 
 // explainKey says in people's words why a well-formed container was refused.
