@@ -50,7 +50,7 @@ func insertEnvironment(ctx context.Context, tx *sqlx.Tx, e environment.Environme
 	n, err := exec(ctx, tx, `
 		insert into environments (id, name, name_key, description, driver, status, config, env_vars, metadata, search,
 			created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, coalesce($7, '{}'), $8, $9, $10, coalesce($11, now()), coalesce($12, now())) `+onConflict,
+		values ($1, $2, $3, $4, $5, $6, coalesce($7, '{}'::jsonb), $8, $9, $10, coalesce($11, now()), coalesce($12, now())) `+onConflict,
 		e.ID, clean(e.Name), environment.NameKey(clean(e.Name)), cleanPtr(e.Description), e.Driver, string(e.Status), document{e.Config},
 		document{envVarDocs(e.EnvVars)}, document{e.Metadata}, clean(environment.SearchText(e)), orNow(e.CreatedAt), orNow(e.UpdatedAt))
 	return n == 1, err
@@ -83,7 +83,7 @@ func (db *DB) UpdateEnvironment(ctx context.Context, w catalogue.Write, expect i
 	err := db.tx(ctx, "change an environment", func(tx *sqlx.Tx) error {
 		e := w.Environment
 		n, err := exec(ctx, tx, `
-			update environments set name = $3, name_key = $4, description = $5, driver = $6, status = $7, config = coalesce($8, '{}'),
+			update environments set name = $3, name_key = $4, description = $5, driver = $6, status = $7, config = coalesce($8, '{}'::jsonb),
 				env_vars = $9, metadata = $10, search = $11, updated_at = coalesce($12, now()), revision = revision + 1,
 				config_revision = case when $13 then revision + 1 else config_revision end
 			where id = $1 and revision = $2`,

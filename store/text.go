@@ -94,6 +94,21 @@ func cleanValue(v any) any {
 // stored is a jsonb column as it is read; nil for NULL.
 type stored []byte
 
+// Scan implements sql.Scanner.
+func (s *stored) Scan(from any) error {
+	switch v := from.(type) {
+	case nil:
+		*s = nil
+	case []byte:
+		*s = bytes.Clone(v)
+	case string:
+		*s = stored(v)
+	default:
+		return fmt.Errorf("a document cannot be read from %T", from)
+	}
+	return nil
+}
+
 // into decodes the document; NULL leaves dest alone.
 func (s stored) into(dest any) error {
 	if len(s) == 0 {

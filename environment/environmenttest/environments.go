@@ -157,7 +157,9 @@ func (s *Store) mayWrite(e environment.Environment) error {
 
 func (s *Store) writeSecrets(w catalogue.Write) {
 	for _, id := range w.DropSecrets {
-		delete(s.secrets, id)
+		if owner := s.secrets[id].EnvironmentID; owner != nil && *owner == w.Environment.ID {
+			delete(s.secrets, id)
+		}
 	}
 	for _, secret := range w.NewSecrets {
 		s.secrets[secret.ID] = secret
