@@ -1,24 +1,30 @@
 package handlers
 
 import (
-	"html"
+	"berth/environment"
+	"berth/views"
 
 	"github.com/labstack/echo/v4"
 )
 
-// errorPage shows a refusal as a whole page.
+// errorPage shows a refusal as a whole page. The navigation does without the
+// companies when the database is away.
 func (s *server) errorPage(c echo.Context, r refusal) error {
-	body := "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Berth</title></head><body><main>" +
-		errorText(r) + "</main></body></html>"
-	return c.HTML(r.status, body)
+	page := views.NewErrorPage(r.err, requestID(c))
+	var companies []environment.Company
+	if r.err.Kind != environment.KindUnavailable {
+		if known, err := s.Catalogue.Companies(c.Request().Context(), s.actor(c)); err == nil {
+			companies = known
+		}
+	}
+	return render(c, r.status, views.Layout(s.frame(c, page.Title(), views.SectionNone, companies), views.ErrorPage(page)))
 }
 
-// errorFragment shows a refusal inside the page that htmx is on.
+// errorFragment shows a refusal in the corner of the page that htmx is on,
+// whatever was to be replaced.
 func (s *server) errorFragment(c echo.Context, r refusal) error {
-	return c.HTML(r.status, errorText(r))
-}
-
-func errorText(r refusal) string {
-	return `<div role="alert" data-state="error"><p>` + html.EscapeString(r.err.Message) + "</p><p>" +
-		html.EscapeString(r.err.Remediation) + "</p></div>"
+	h := c.Response().Header()
+	h.Set("HX-Retarget", "#toasts")
+	h.Set("HX-Reswap", "beforeend")
+	return render(c, r.status, views.ErrorFragment(views.NewErrorPage(r.err, requestID(c))))
 }

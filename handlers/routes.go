@@ -1,6 +1,12 @@
 package handlers
 
-import "github.com/labstack/echo/v4"
+import (
+	"net/http"
+
+	"berth/views"
+
+	"github.com/labstack/echo/v4"
+)
 
 // routes is the one list of routes.
 func (s *server) routes(e *echo.Echo) {
@@ -14,6 +20,53 @@ func (s *server) routes(e *echo.Echo) {
 
 // pageRoutes lists the pages, their fragments and their streams.
 func (s *server) pageRoutes(e *echo.Echo) {
+	const base = views.Environments
+	toList := func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, base) }
+	e.GET("/", toList)
+	e.GET("/company/settings/environments", toList) // its address of old
+
+	e.GET(base, s.environmentsPage)
+	e.POST(base, s.environmentFormCreate)
+	e.POST(base+"/test-all", s.testAll)
+	e.GET(base+"/new", s.environmentNew)
+	e.POST(base+"/drafts/probe", s.probeForm)
+	e.POST(base+"/drafts/check", s.draftCheck)
+	e.POST(base+"/drafts/scan", s.draftScan)
+	e.POST(base+"/drafts/key", s.draftKey)
+	e.POST(base+"/drafts/generate-key", s.draftGenerateKey)
+	e.POST(base+"/drafts/ssh-config", s.draftSSHConfig)
+	e.GET(base+"/probes/:pid", s.probeFragment)
+	e.GET(base+"/probes/:pid/stream", s.probeFollow)
+	e.POST(base+"/probes/:pid/cancel", s.probeStop)
+	e.GET(base+"/:id", s.environmentPage)
+	e.POST(base+"/:id", s.environmentSave)
+	e.GET(base+"/:id/edit", s.environmentEdit)
+	e.POST(base+"/:id/archive", s.environmentArchive)
+	e.POST(base+"/:id/restore", s.environmentRestore)
+	e.GET(base+"/:id/delete", s.deleteDialog)
+	e.POST(base+"/:id/delete", s.environmentRemove)
+	e.GET(base+"/:id/trust", s.trustDialog)
+	e.POST(base+"/:id/trust", s.trustKey)
+	e.POST(base+"/:id/probes", s.environmentTest)
+
+	e.GET("/company/settings/instance/general", s.generalPage)
+	e.POST("/company/settings/instance/general", s.generalSave)
+	e.GET("/company/settings/instance/experimental", s.experimentalPage)
+	e.POST("/company/settings/instance/experimental", s.experimentalSave)
+
+	e.GET("/companies", s.companiesPage)
+	e.POST("/companies", s.companiesPost)
+	e.GET("/companies/:c/runs", s.runsPage)
+	e.POST("/companies/:c/runs", s.runsPost)
+	e.GET("/companies/:c/runs/:id", s.runPage)
+	e.GET("/companies/:c/runs/:id/stream", s.runFollow)
+	e.GET("/companies/:c/runs/:id/files", s.runFiles)
+	e.POST("/companies/:c/runs/:id/cancel", s.runStop)
+
+	if s.Dev {
+		e.GET("/dev/preview", s.previewIndex)
+		e.GET("/dev/preview/:name", s.previewPage)
+	}
 }
 
 // apiRoutes lists the JSON API.

@@ -47,6 +47,7 @@ type server struct {
 	list      *listCache
 	metrics   *metrics
 	assets    *assetFiles
+	newKeys   newKeys
 	heartbeat time.Duration // between comments on a stream without events
 	retry     time.Duration // between reads of a stream whose database is away
 }
@@ -54,7 +55,7 @@ type server struct {
 // New returns the whole HTTP surface.
 func New(d Deps) http.Handler {
 	s := &server{
-		Deps: d, list: newListCache(), assets: newAssetFiles(),
+		Deps: d, list: newListCache(), assets: newAssetFiles(), newKeys: newNewKeys(),
 		heartbeat: 15 * time.Second, retry: time.Second,
 	}
 	s.metrics = newMetrics(d.StateCounts)

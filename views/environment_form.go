@@ -245,6 +245,11 @@ func (p EnvironmentFormProps) saveLabel() string {
 	return "Save changes"
 }
 
+// CheckedFields are the fields that can be looked at one by one.
+func CheckedFields() []string {
+	return append(formOrder(), "config.proxyJump", "config.keepAliveSec")
+}
+
 // formOrder is the order of the fields on the form.
 func formOrder() []string {
 	return []string{"name", "description", "driver", "config.host", "config.port", "config.username", "config.privateKey", "config.passphrase",

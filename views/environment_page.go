@@ -101,6 +101,12 @@ func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
 	return p
 }
 
+// Showing is the page with a test that need not be the newest.
+func (p EnvironmentPageProps) Showing(panel ProbePanelProps) EnvironmentPageProps {
+	p.probe = &panel
+	return p
+}
+
 // shownProbe is the test under way, else the last one; nil for none.
 func shownProbe(v environment.EnvironmentView) *environment.Probe {
 	if v.Active != nil {

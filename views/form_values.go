@@ -142,6 +142,22 @@ func (v FormValues) variables() map[string]environment.EnvVarDraft {
 	return vars
 }
 
+// Problem says what is wrong with the rows of variables as such: two of a name,
+// where only one could be saved. It is nil when nothing is.
+func (v FormValues) Problem() error {
+	seen := map[string]bool{}
+	for _, row := range v.Vars {
+		if row.Remove || row.Name == "" {
+			continue
+		}
+		if seen[row.Name] {
+			return environment.InvalidFields([]environment.FieldError{{Field: "envVars." + row.Name, Message: "There are two variables of this name."}})
+		}
+		seen[row.Name] = true
+	}
+	return nil
+}
+
 // Patch is the change that saving the values makes.
 func (v FormValues) Patch() environment.Patch {
 	d := v.Draft()

@@ -2,6 +2,7 @@ package views
 
 import (
 	"strconv"
+	"strings"
 
 	"berth/environment"
 	"berth/views/ui"
@@ -30,6 +31,18 @@ type RunValues struct {
 // NewRunValues are those of an empty form.
 func NewRunValues() RunValues {
 	return RunValues{Shell: true, TimeoutSec: strconv.Itoa(int(environment.DefaultRunTimeout.Seconds()))}
+}
+
+// Argv is the command: a script for /bin/sh, or one argument a line. A last line
+// break adds no argument.
+func (v RunValues) Argv() []string {
+	if strings.TrimSpace(v.Command) == "" {
+		return nil
+	}
+	if v.Shell {
+		return []string{"/bin/sh", "-c", v.Command}
+	}
+	return strings.Split(strings.TrimSuffix(v.Command, "\n"), "\n")
 }
 
 // RunFormProps is the form of a new run.

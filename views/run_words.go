@@ -48,6 +48,16 @@ func shownCommand(r environment.Run) string {
 	return commandLine(r.Command)
 }
 
+// RunTitle is shownCommand, short enough for a title.
+func RunTitle(r environment.Run) string {
+	const most = 60
+	title := []rune(strings.Join(strings.Fields(shownCommand(r)), " "))
+	if len(title) > most {
+		return string(title[:most]) + "…"
+	}
+	return string(title)
+}
+
 // shellScript returns the text that a command hands to /bin/sh, when that is
 // all that it does.
 func shellScript(argv []string) (string, bool) {

@@ -1,0 +1,99 @@
+package handlers
+
+import (
+	"context"
+
+	"berth/environment"
+	"berth/environment/leasing"
+	"berth/environment/running"
+	"berth/views"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+)
+
+// besideLimit is how many tests, leases, runs or entries a tab shows.
+const besideLimit = 50
+
+// environmentPage shows an environment; ?tab= picks a part.
+func (s *server) environmentPage(c echo.Context) error {
+	id, err := pathID(c, "id", "environment")
+	if err != nil {
+		return err
+	}
+	tab, err := choice(c, "tab", views.Tabs()...)
+	if err != nil {
+		return err
+	}
+	d, err := s.detail(c.Request().Context(), s.actor(c), id, tab)
+	if err != nil {
+		return err
+	}
+	page := views.NewEnvironmentPage(d, s.Now())
+	return s.showGoing(c, d.View.Name, views.SectionEnvironments, d.View.Active != nil, views.EnvironmentPage(page))
+}
+
+// detail reads what a tab of an environment's page shows.
+func (s *server) detail(ctx context.Context, actor environment.Actor, id uuid.UUID, tab views.Tab) (views.Detail, error) {
+	if tab == "" {
+		tab = views.TabOverview
+	}
+	d := views.Detail{Tab: tab, MayManage: mayManage(actor)}
+	var err error
+	if d.View, err = s.Catalogue.Get(ctx, actor, id); err != nil {
+		return d, err
+	}
+	if d.Settings, err = s.Catalogue.Settings(ctx, actor); err != nil {
+		return d, err
+	}
+	capabilities, err := s.Catalogue.Capabilities(ctx, actor)
+	if err != nil {
+		return d, err
+	}
+	d.Caps = installed(capabilities, d.View.Driver)
+	return d, s.readTab(ctx, actor, &d)
+}
+
+func (s *server) readTab(ctx context.Context, actor environment.Actor, d *views.Detail) error {
+	id := d.View.ID
+	switch d.Tab {
+	case views.TabOverview:
+		page, err := s.Probing.History(ctx, actor, id, besideLimit, "")
+		d.Probes = page.Items
+		return err
+	case views.TabLeases:
+		page, err := s.Leasing.List(ctx, actor, leasing.Filter{EnvironmentID: &id, Limit: besideLimit})
+		d.Leases = page.Items
+		return err
+	case views.TabRuns:
+		page, err := s.Running.List(ctx, actor, running.Filter{EnvironmentID: &id, Limit: besideLimit})
+		d.Runs = page.Items
+		return err
+	case views.TabActivity:
+		page, err := s.Catalogue.Activity(ctx, actor, environment.ActivityFilter{EntityType: "environment", EntityID: id.String(), Limit: besideLimit})
+		d.Activity = page.Items
+		return err
+	}
+	return nil
+}
+
+// environmentArchive takes an environment out of use.
+func (s *server) environmentArchive(c echo.Context) error {
+	return s.setStatus(c, environment.StatusArchived, views.NoticeArchived)
+}
+
+// environmentRestore brings it back.
+func (s *server) environmentRestore(c echo.Context) error {
+	return s.setStatus(c, environment.StatusActive, views.NoticeRestored)
+}
+
+func (s *server) setStatus(c echo.Context, status environment.Status, notice views.Notice) error {
+	id, err := pathID(c, "id", "environment")
+	if err != nil {
+		return err
+	}
+	if _, err := s.Catalogue.Update(c.Request().Context(), s.actor(c), id, nil, environment.Patch{Status: &status}); err != nil {
+		return err
+	}
+	return redirect(c, done(views.EnvironmentPath(id), notice))
+}

@@ -1,0 +1,164 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+
+	"berth/environment"
+	"berth/views"
+
+	"github.com/labstack/echo/v4"
+)
+
+// environmentNew shows the form of a new environment.
+func (s *server) environmentNew(c echo.Context) error {
+	return s.showForm(c, http.StatusOK, views.Form{Values: views.NewFormValues()})
+}
+
+// environmentEdit shows the form of a saved one.
+func (s *server) environmentEdit(c echo.Context) error {
+	id, err := pathID(c, "id", "environment")
+	if err != nil {
+		return err
+	}
+	saved, err := s.Catalogue.Get(c.Request().Context(), s.actor(c), id)
+	if err != nil {
+		return err
+	}
+	return s.showForm(c, http.StatusOK, views.Form{Values: views.FormValuesOf(saved.Environment), Saved: &saved})
+}
+
+// environmentFormCreate saves a new environment.
+func (s *server) environmentFormCreate(c echo.Context) error {
+	values, err := s.formValues(c)
+	if err == nil {
+		err = values.Problem()
+	}
+	if err != nil {
+		return s.refuseForm(c, values, err)
+	}
+	env, err := s.Catalogue.Create(c.Request().Context(), s.actor(c), values.Draft())
+	if err != nil {
+		return s.refuseForm(c, values, err)
+	}
+	return redirect(c, done(views.EnvironmentPath(env.ID), views.NoticeCreated))
+}
+
+// environmentSave saves an edit, unless somebody saved another in between.
+func (s *server) environmentSave(c echo.Context) error {
+	id, err := pathID(c, "id", "environment")
+	if err != nil {
+		return err
+	}
+	values, err := s.formValues(c)
+	values.ID = &id
+	if err == nil {
+		err = values.Problem()
+	}
+	if err != nil {
+		return s.refuseForm(c, values, err)
+	}
+	if _, err := s.Catalogue.Update(c.Request().Context(), s.actor(c), id, &values.Revision, values.Patch()); err != nil {
+		return s.refuseForm(c, values, err)
+	}
+	return redirect(c, done(views.EnvironmentPath(id), views.NoticeSaved))
+}
+
+// refuseForm shows the form again with what was typed and why it was refused.
+// What is no answer to the form is an ordinary refusal.
+func (s *server) refuseForm(c echo.Context, values views.FormValues, err error) error {
+	r := refusalOf(err)
+	switch r.err.Kind {
+	case environment.KindNotFound, environment.KindForbidden, environment.KindUnauthenticated, environment.KindUnreadable:
+		return err
+	case environment.KindInvalid, environment.KindConflict:
+		r.status = http.StatusUnprocessableEntity
+	case environment.KindStale:
+	default:
+		if isFragment(c) {
+			return err // the form stands on the page, untouched
+		}
+	}
+	f := views.Form{Values: values, Failed: r.err}
+	if values.ID != nil {
+		saved, getErr := s.Catalogue.Get(c.Request().Context(), s.actor(c), *values.ID)
+		if getErr != nil {
+			return err
+		}
+		f.Saved = &saved
+	}
+	s.logRefusal(c, r)
+	return s.showForm(c, r.status, f)
+}
+
+func (s *server) showForm(c echo.Context, status int, f views.Form) error {
+	var err error
+	if f.Capabilities, err = s.Catalogue.Capabilities(c.Request().Context(), s.actor(c)); err != nil {
+		return err
+	}
+	f.MayManage = mayManage(s.actor(c))
+	title := "Add environment"
+	if f.Saved != nil {
+		title = "Edit " + f.Saved.Name
+	}
+	return s.show(c, status, title, views.SectionEnvironments, views.EnvironmentForm(views.NewEnvironmentForm(f, s.Now())))
+}
+
+// probeForm tests the form's values. Without htmx the answer is the form with
+// the whole result, when the test has ended.
+func (s *server) probeForm(c echo.Context) error {
+	values, err := s.formValues(c)
+	if err == nil {
+		err = values.Problem()
+	}
+	if err != nil {
+		return s.refuseProbe(c, values, err)
+	}
+	company, err := s.pickedID(c)
+	if err != nil {
+		return err
+	}
+	ctx, actor := c.Request().Context(), s.actor(c)
+	probe, err := s.Probing.StartDraft(ctx, actor, company, values.ID, values.Draft())
+	if err != nil {
+		return s.refuseProbe(c, values, err)
+	}
+	if isFragment(c) {
+		return render(c, http.StatusOK, views.ProbePanel(views.NewProbePanel(probe, 0, true, s.Now())))
+	}
+	return s.showProbedForm(c, values, probe)
+}
+
+func (s *server) showProbedForm(c echo.Context, values views.FormValues, probe environment.Probe) error {
+	ctx, stop := s.untilStopping(c.Request().Context())
+	defer stop()
+	ended, err := s.Probing.Wait(ctx, s.actor(c), probe.ID)
+	if err != nil {
+		return err
+	}
+	f := views.Form{Values: values, Probe: &ended}
+	if f.Saved, err = s.savedOf(ctx, s.actor(c), values); err != nil {
+		return err
+	}
+	return s.showForm(c, http.StatusOK, f)
+}
+
+// savedOf is the row that a form edits; nil for a new one.
+func (s *server) savedOf(ctx context.Context, actor environment.Actor, values views.FormValues) (*environment.EnvironmentView, error) {
+	if values.ID == nil {
+		return nil, nil
+	}
+	saved, err := s.Catalogue.Get(ctx, actor, *values.ID)
+	return &saved, err
+}
+
+// refuseProbe shows the whole form where its fields are wrong; a test of it was
+// asked for, but htmx waits for a panel.
+func (s *server) refuseProbe(c echo.Context, values views.FormValues, err error) error {
+	if e := environment.AsError(err); len(e.Fields) == 0 {
+		return err
+	}
+	c.Response().Header().Set("HX-Retarget", "#environment-form")
+	c.Response().Header().Set("HX-Reswap", "outerHTML show:none")
+	return s.refuseForm(c, values, err)
+}

@@ -1,0 +1,106 @@
+package handlers
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"berth/environment"
+	"berth/environment/running"
+	"berth/views"
+
+	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
+)
+
+// runsLimit is how many runs the list shows.
+const runsLimit = 100
+
+// runsPage shows a company's runs and the form of a new one.
+func (s *server) runsPage(c echo.Context) error {
+	return s.showRuns(c, http.StatusOK, views.NewRunValues(), nil)
+}
+
+// runsPost starts a run.
+func (s *server) runsPost(c echo.Context) error {
+	company, err := pathID(c, "c", "company")
+	if err != nil {
+		return err
+	}
+	f, err := form(c)
+	if err != nil {
+		return err
+	}
+	values := runValues(f)
+	in, err := runInput(company, values)
+	if err == nil {
+		var run environment.Run
+		if run, err = s.Running.Start(c.Request().Context(), s.actor(c), in); err == nil {
+			return redirect(c, views.RunPath(company, run.ID))
+		}
+	}
+	if !isRefusedForm(err) {
+		return err
+	}
+	return s.showRuns(c, http.StatusUnprocessableEntity, values, environment.AsError(err))
+}
+
+func runValues(f url.Values) views.RunValues {
+	return views.RunValues{EnvironmentID: f.Get("environmentId"), Command: lines(f.Get("command")), Shell: f.Has("shell"), Title: f.Get("title"),
+		Cwd: f.Get("cwd"), TimeoutSec: f.Get("timeoutSec")}
+}
+
+// runInput is what the form asks for. An empty command and a missing environment
+// are for running to refuse.
+func runInput(company uuid.UUID, v views.RunValues) (running.Input, error) {
+	in := running.Input{CompanyID: company, Command: v.Argv(), Title: given(v.Title), Cwd: given(v.Cwd)}
+	if v.EnvironmentID != "" {
+		id, err := idOf("environment", v.EnvironmentID)
+		if err != nil {
+			return in, err
+		}
+		in.EnvironmentID = &id
+	}
+	if text := strings.TrimSpace(v.TimeoutSec); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return in, environment.InvalidFields([]environment.FieldError{{Field: "timeoutSec", Message: "Enter a whole number of seconds."}})
+		}
+		in.TimeoutSec = &n
+	}
+	return in, nil
+}
+
+func given(text string) *string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return &text
+}
+
+func (s *server) showRuns(c echo.Context, status int, values views.RunValues, failed *environment.Error) error {
+	id, err := pathID(c, "c", "company")
+	if err != nil {
+		return err
+	}
+	ctx, actor := c.Request().Context(), s.actor(c)
+	company, err := s.Catalogue.Company(ctx, actor, id)
+	if err != nil {
+		return err
+	}
+	settings, err := s.Catalogue.Settings(ctx, actor)
+	if err != nil {
+		return err
+	}
+	usable, err := s.Catalogue.List(ctx, actor, environment.ListFilter{Status: environment.StatusActive, Sort: "name"})
+	if err != nil {
+		return err
+	}
+	runs, err := s.Running.List(ctx, actor, running.Filter{CompanyID: &id, Limit: runsLimit})
+	if err != nil {
+		return err
+	}
+	page := views.NewRunsPage(company, views.NewRunForm(company, values, usable.Items, settings, failed), views.NewRunList(runs.Items, s.Now()))
+	return s.show(c, status, "Runs", views.SectionRuns, views.RunsPage(page))
+}
