@@ -280,3 +280,25 @@ func TestKindsHaveStatuses(t *testing.T) {
 		}
 	}
 }
+
+// TestPaperclipClient sends what Paperclip's own command line sends: a fetch of
+// Node's with its one Sec-Fetch header, and {} where there is nothing to say.
+func TestPaperclipClient(t *testing.T) {
+	f := newFront(t)
+	f.driver.open()
+	node := []string{"Accept: application/json", "Accept-Language: *", "Sec-Fetch-Mode: cors", "User-Agent: node"}
+	var env struct{ ID, Name string }
+	f.want(f.call("POST", f.environments(), `{"name":"box","description":null,"driver":"ssh","config":{"host":"box.test"},"envVars":{},"metadata":null}`, node...), 201, &env)
+	path := "/api/environments/" + env.ID
+	f.want(f.call("GET", f.environments(), "", node...), 200, &[]api.Environment{})
+	f.want(f.call("GET", f.environments()+"/capabilities", "", node...), 200, &api.Capabilities{})
+	f.want(f.call("GET", path, "", node...), 200, &env)
+	f.want(f.call("PATCH", path, `{"name":"crate"}`, node...), 200, &env)
+	if env.Name != "crate" {
+		t.Errorf("name %q", env.Name)
+	}
+	f.want(f.call("POST", path+"/probe", `{}`, node...), 200, &api.ProbeResult{})
+	f.want(f.call("POST", f.environments()+"/probe-config", `{"name":"x","description":null,"driver":"ssh","config":{"host":"a.test"},"envVars":{},"metadata":null}`, node...), 200, &api.ProbeResult{})
+	f.want(f.call("GET", path+"/leases", "", node...), 200, &[]api.Lease{})
+	f.want(f.call("DELETE", path, "", node...), 200, &env)
+}
