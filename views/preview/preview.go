@@ -1,0 +1,61 @@
+// Package preview lists every state of every component, each made by the
+// constructor that production uses, from example values at a fixed time.
+package preview
+
+import (
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// Capability ids, by which previews, tests and journeys are grouped.
+const (
+	Configuration = "execution-environments/configuration"
+	Capabilities  = "execution-environments/capabilities"
+	Probe         = "execution-environments/probe"
+	Runs          = "execution-environments/runs"
+	Instance      = "instance"
+)
+
+// Groups lists the capability ids in order.
+func Groups() []string { return []string{Configuration, Capabilities, Probe, Runs, Instance} }
+
+// Preview is one state. Name is "component.state" or "component.state.variant".
+type Preview struct {
+	Name  string
+	Group string
+	Body  templ.Component
+}
+
+// Component is the first part of the name.
+func (p Preview) Component() string {
+	component, _, _ := strings.Cut(p.Name, ".")
+	return component
+}
+
+// State is the second part.
+func (p Preview) State() string {
+	parts := strings.SplitN(p.Name, ".", 3)
+	return parts[1]
+}
+
+// All lists every preview.
+func All() []Preview {
+	var all []Preview
+	for _, list := range [][]Preview{rows(), lists(), forms(), dialogs(), pages(), capabilities(), probes(), runs(), instance()} {
+		all = append(all, list...)
+	}
+	return all
+}
+
+// Find returns the preview of a name.
+func Find(name string) (Preview, bool) {
+	for _, p := range All() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Preview{}, false
+}
+
+func groupID(group string) string { return "group-" + strings.ReplaceAll(group, "/", "-") }

@@ -1,0 +1,98 @@
+package preview
+
+import (
+	"berth/environment"
+	"berth/environment/example"
+	"berth/views"
+
+	"github.com/a-h/templ"
+)
+
+func runPage(r environment.Run, log environment.LogPage) templ.Component {
+	var lease *environment.Lease
+	if r.LeaseID != nil {
+		status := environment.LeaseActive
+		if r.Status.Ended() {
+			status = environment.LeaseReleased
+		}
+		l := example.Lease(status)
+		lease = &l
+	}
+	return views.RunPage(views.NewRunPage(views.NewRunSummary(r, lease, true, example.Now()), views.NewRunOutput(r, log), 13))
+}
+
+func runForm(v views.RunValues, settings environment.Settings, failed *environment.Error) templ.Component {
+	return views.RunForm(views.NewRunForm(example.Acme(), v, example.Environments(), settings, failed))
+}
+
+func runs() []Preview {
+	var all []Preview
+	for _, s := range environment.RunStatuses() {
+		log := example.Log()
+		if s == environment.RunQueued || s == environment.RunAcquiring || s == environment.RunPreparing {
+			log = environment.LogPage{}
+		}
+		all = append(all, Preview{"run-page." + string(s), Runs, runPage(example.Run(s), log)})
+	}
+	failed := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "command", Message: "Enter a command."}}))
+	running, binary := example.Run(environment.RunSucceeded), environment.WorkspaceEntry{Path: "logo.png", Content: []byte{0x89, 'P', 'N', 'G', 0xff}, Size: 5}
+	files := func(e environment.WorkspaceEntry, failed *environment.Error) templ.Component {
+		return views.RunFiles(views.NewRunFiles(running, e, failed))
+	}
+	escapes := environment.NewError(environment.KindForbidden, "path_escapes", "That leads out of the workspace, so it is not shown.")
+	form := runForm(views.NewRunValues(), example.Settings(), nil)
+	return append(all, []Preview{
+		{"run-page.failed.unreached", Runs, runPage(example.UnreachedRun(), environment.LogPage{})},
+		{"run-page.succeeded.cut", Runs, runPage(example.CutRun(), example.LogWithCut())},
+		{"run-page.succeeded.environment-deleted", Runs, runPage(example.OrphanedRun(), example.Log())},
+		{"run-output.none", Runs, views.RunOutput(views.NewRunOutput(running, environment.LogPage{}), false)},
+		{"run-output.shown", Runs, views.RunOutput(views.NewRunOutput(running, example.Log()), false)},
+		{"run-output.cut", Runs, views.RunOutput(views.NewRunOutput(running, example.LogWithCut()), false)},
+		{"run-form.ready", Runs, form},
+		{"run-form.invalid", Runs, runForm(views.NewRunValues(), example.Settings(), failed)},
+		{"run-form.blocked", Runs, runForm(views.NewRunValues(), example.SettingsOff(), nil)},
+		{"run-list.filled", Runs, views.RunList(views.NewRunList(example.Runs(), example.Now()))},
+		{"run-list.none", Runs, views.RunList(views.NewRunList(nil, example.Now()))},
+		{"run-files.idle", Runs, views.RunFiles(views.NewRunFilesIdle(running))},
+		{"run-files.folder", Runs, files(example.Workspace(), nil)},
+		{"run-files.empty", Runs, files(environment.WorkspaceEntry{Path: "docs", IsDir: true}, nil)},
+		{"run-files.text", Runs, files(example.WorkspaceFile(), nil)},
+		{"run-files.binary", Runs, files(binary, nil)},
+		{"run-files.failed", Runs, files(environment.WorkspaceEntry{Path: "latest"}, escapes)},
+	}...)
+}
+
+func instance() []Preview {
+	general := func(mayManage bool, failed *environment.Error) templ.Component {
+		return views.GeneralSettings(views.NewGeneralSettings(example.Settings(), example.Environments(), "", mayManage, failed))
+	}
+	experimental := func(mayManage bool, failed *environment.Error) templ.Component {
+		return views.ExperimentalSettings(views.NewExperimentalSettings(example.Settings(), mayManage, failed))
+	}
+	wrong := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "maxRunTimeoutSec", Message: "This is a number from 1 to 86400."}}))
+	taken := environment.Conflict(environment.CodeNameTaken, "There is a company of that name already.")
+	failure := func(e *environment.Error) templ.Component {
+		return views.ErrorPage(views.NewErrorPage(e, "0199453c-10ff"))
+	}
+	return []Preview{
+		{"general-settings.shown", Instance, general(true, nil)},
+		{"general-settings.invalid", Instance, general(true, wrong)},
+		{"general-settings.read-only", Instance, general(false, nil)},
+		{"experimental-settings.shown", Instance, experimental(true, nil)},
+		{"experimental-settings.invalid", Instance, experimental(true, environment.Conflict("settings_changed", "The settings were changed in between. Load the page again."))},
+		{"experimental-settings.read-only", Instance, experimental(false, nil)},
+		{"companies-page.shown", Instance, views.CompaniesPage(views.NewCompaniesPage(example.Companies(), "", nil))},
+		{"companies-page.none", Instance, views.CompaniesPage(views.NewCompaniesPage(nil, "", nil))},
+		{"companies-page.invalid", Instance, views.CompaniesPage(views.NewCompaniesPage(example.Companies(), "Globex", taken))},
+		{"error-page.not-found", Instance, failure(environment.NotFound("environment"))},
+		{"error-page.forbidden", Instance, failure(environment.Forbidden("You may not do this. Ask an instance admin."))},
+		{"error-page.refused", Instance, failure(environment.Conflict("environment_in_use", "Work is under way in this environment."))},
+		{"error-page.database-away", Instance, failure(environment.Unavailable("database_away", "The database does not answer."))},
+		{"error-page.server-error", Instance, failure(environment.AsError(errInside{}))},
+	}
+}
+
+// errInside is a failure that nobody foresaw.
+type errInside struct{}
+
+func (errInside) Error() string { return "inside" }
