@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"runtime"
+	"slices"
+	"time"
+
+	"berth/drivers"
+	"berth/drivers/local"
+	"berth/drivers/ssh"
+	"berth/environment"
+	"berth/environment/catalogue"
+	"berth/environment/fleet"
+	"berth/environment/leasing"
+	"berth/environment/probing"
+	"berth/environment/running"
+	"berth/handlers"
+	"berth/handlers/cli"
+	"berth/store"
+	"berth/store/vault"
+
+	"github.com/google/uuid"
+)
+
+// probeLimit is how long an ssh probe may take.
+const probeLimit = 30 * time.Second
+
+// parts are what a server is made of, wired from the bottom up.
+type parts struct {
+	dir   string
+	log   *slog.Logger
+	base  *base
+	feed  *store.Listener
+	vault *vault.Vault
+
+	drivers   *drivers.Registry
+	member    *fleet.Member
+	catalogue *catalogue.Service
+	probing   *probing.Service
+	leasing   *leasing.Service
+	running   *running.Service
+
+	closers []func() error // in the order of opening
+}
+
+// openParts opens the data folder, the database and what stands on them. When
+// it fails nothing is left open.
+func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
+	p := &parts{log: newLog(o)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	if p.base, err = openBase(ctx, o, p.log); err != nil {
+		return nil, err
+	}
+	p.closers, p.dir = append(p.closers, p.base.close), p.base.dir
+	db := p.base.db
+	if p.vault, err = vault.Open(keysetPath(o, p.dir)); err != nil {
+		return nil, err
+	}
+	if err := db.BindKeyset(ctx, p.vault.Fingerprint()); err != nil {
+		return nil, err
+	}
+	if p.feed, err = db.Listen(ctx); err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, p.feed.Close)
+	if p.member, err = fleet.Join(ctx, db, environment.NewID(), p.base.node, release, p.log); err != nil {
+		return nil, err
+	}
+	if err := p.openDrivers(o); err != nil {
+		return nil, err
+	}
+	p.openServices(o)
+	if _, err := p.catalogue.EnsureLocal(ctx, o.Mode == "local_trusted"); err != nil {
+		return nil, fmt.Errorf("make the environment Local: %w", err)
+	}
+	return p, nil
+}
+
+// openDrivers lists what ships.
+func (p *parts) openDrivers(o cli.ServeOptions) error {
+	var err error
+	p.drivers, err = drivers.NewRegistry(
+		drivers.Entry{DisplayName: "Local", Driver: local.New(local.Options{Log: p.log, DataDir: p.dir, Now: time.Now})},
+		drivers.Entry{DisplayName: "SSH", Driver: ssh.New(ssh.Options{
+			Log: p.log, AgentSocket: o.Getenv("SSH_AUTH_SOCK"), Now: time.Now,
+			OnPin: func(ctx context.Context, id uuid.UUID, knownHosts string) error {
+				return p.catalogue.PinFirstUse(ctx, id, knownHosts)
+			},
+		})},
+	)
+	if err != nil {
+		return err
+	}
+	p.closers = append(p.closers, p.drivers.Close)
+	return nil
+}
+
+func (p *parts) openServices(o cli.ServeOptions) {
+	db, owner := p.base.db, p.member.ID
+	p.catalogue = catalogue.New(db, p.drivers, p.vault, time.Now, p.log)
+	p.probing = probing.New(db, p.catalogue, p.drivers, p.feed,
+		probing.Options{Owner: owner, Parallel: runtime.NumCPU() * 8, Limit: probeLimit}, time.Now, p.log)
+	p.leasing = leasing.New(db, p.drivers, owner, time.Now, p.log)
+	p.running = running.New(db, p.catalogue, p.leasing, p.drivers, p.vault, p.feed,
+		running.Options{Owner: owner, Grace: o.RunGrace}, time.Now, p.log)
+}
+
+// loops are what works in the background, by name.
+func (p *parts) loops() iter.Seq2[string, func(context.Context) error] {
+	return func(yield func(string, func(context.Context) error) bool) {
+		_ = yield("probing", p.probing.Run) && yield("running", p.running.Run) && yield("leasing", p.leasing.Run)
+	}
+}
+
+// deps is what the front door gets of a server that listens on address.
+func (p *parts) deps(o cli.ServeOptions, address string, stopping <-chan struct{}) handlers.Deps {
+	return handlers.Deps{
+		Catalogue: p.catalogue, Probing: p.probing, Leasing: p.leasing, Running: p.running, Feed: p.feed,
+		Ping: p.base.db.Ping, StateCounts: p.base.db.StateCounts, Log: p.log, Now: time.Now,
+		Version: release, Mode: o.Mode, Listen: address, PublicURL: o.PublicURL, Dev: o.Dev, Stopping: stopping,
+	}
+}
+
+// close closes in the reverse order of opening.
+func (p *parts) close() error {
+	var errs []error
+	for _, closer := range slices.Backward(p.closers) {
+		errs = append(errs, closer())
+	}
+	return errors.Join(errs...)
+}
