@@ -20,7 +20,7 @@ import (
 
 // decodeBody reads a JSON body into the struct that into points at. It is
 // strict: an unknown, repeated or wrongly typed key is a 400 that names it, and
-// so is null where the field cannot be null. Pointers and raw values can,
+// so is null where the field cannot be null. Pointers, maps and raw values can,
 // optional values cannot.
 func decodeBody(c echo.Context, into any) error {
 	raw, err := readBody(c)
@@ -97,6 +97,8 @@ func decodeValue(raw json.RawMessage, into reflect.Value, path string, nul bool)
 		}
 		into.Set(reflect.New(into.Type().Elem()))
 		return decodeValue(raw, into.Elem(), path, nul)
+	case isNull && into.Kind() == reflect.Map:
+		return nil // an absent map, as encoders of nil maps write it
 	case isNull:
 		return unreadableField("invalid_body", path, "%s must not be null.", named(path))
 	}

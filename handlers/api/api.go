@@ -149,7 +149,7 @@ type StartRun struct {
 	Command       []string          `json:"command"`
 	Title         *string           `json:"title"`
 	Cwd           *string           `json:"cwd"`
-	Env           map[string]string `json:"env"`
+	Env           map[string]string `json:"env,omitempty"`
 	Stdin         *string           `json:"stdin" nul:"ok"`
 	TimeoutSec    *int              `json:"timeoutSec"`
 }
