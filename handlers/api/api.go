@@ -145,13 +145,13 @@ type Stage struct {
 
 // StartRun is the body of POST /api/companies/:c/runs.
 type StartRun struct {
-	EnvironmentID *uuid.UUID        `json:"environmentId"`
+	EnvironmentID *uuid.UUID        `json:"environmentId,omitempty"`
 	Command       []string          `json:"command"`
-	Title         *string           `json:"title"`
-	Cwd           *string           `json:"cwd"`
+	Title         *string           `json:"title,omitempty"`
+	Cwd           *string           `json:"cwd,omitempty"`
 	Env           map[string]string `json:"env,omitempty"`
-	Stdin         *string           `json:"stdin" nul:"ok"`
-	TimeoutSec    *int              `json:"timeoutSec"`
+	Stdin         *string           `json:"stdin,omitempty" nul:"ok"`
+	TimeoutSec    *int              `json:"timeoutSec,omitempty"`
 }
 
 // RunEnvironment names where a run was sent.
