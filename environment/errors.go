@@ -122,8 +122,14 @@ func AsError(err error) *Error {
 	return NewError(KindInternal, "internal", "Something went wrong inside Berth.").Because(err)
 }
 
-// KindOf returns the kind of err: KindInternal when it is not an Error.
-func KindOf(err error) Kind { return AsError(err).Kind }
+// KindOf returns the kind of err: KindInternal when it is not an Error, "" for
+// nil.
+func KindOf(err error) Kind {
+	if err == nil {
+		return ""
+	}
+	return AsError(err).Kind
+}
 
 // CodeOf returns the stable code of err, "" for nil.
 func CodeOf(err error) string {
