@@ -235,10 +235,18 @@ func (l *link) Exec(ctx context.Context, _ environment.Ref, order environment.Ex
 	if err != nil {
 		return none, err
 	}
-	defer l.set(func(*target) {
-		w.attached--
-		w.alone = time.Now()
-	})
+	left := make(chan struct{})
+	defer close(left)
+	go func() { // nobody renews it once the server is gone, returned or not
+		select {
+		case <-l.cut:
+		case <-left:
+		}
+		l.set(func(*target) {
+			w.attached--
+			w.alone = time.Now()
+		})
+	}()
 	if err := order.OnStart(environment.Process{Pid: 7, Marker: order.Marker}, environment.HostFacts{Name: "h", BootID: "b"}, "/w"); err != nil {
 		return none, l.gone(ctx, err)
 	}
