@@ -33,6 +33,8 @@ type runningServer struct {
 	loops    *errgroup.Group
 	failed   <-chan struct{} // closed when a loop ended by itself
 	served   chan error
+	endBeat  context.CancelFunc
+	beat     chan error // the heartbeat's end
 }
 
 // serve runs a server until ctx ends.
@@ -82,6 +84,9 @@ func (s *runningServer) startLoops() {
 	ctx, cancel := context.WithCancel(context.Background())
 	group, failing := errgroup.WithContext(ctx)
 	s.endLoops, s.loops, s.failed = cancel, group, failing.Done()
+	beating, endBeat := context.WithCancel(context.Background())
+	s.endBeat, s.beat = endBeat, make(chan error, 1)
+	go func() { s.beat <- s.parts.member.Run(beating) }()
 	for name, loop := range s.parts.loops() {
 		group.Go(func() error {
 			err := loop(failing)
@@ -121,6 +126,10 @@ func (s *runningServer) Stop() error {
 	case cause = <-ended:
 	case <-time.After(loopsTime):
 		s.parts.log.Warn("loops did not end in time")
+	}
+	s.endBeat()
+	if err := <-s.beat; err != nil {
+		s.parts.log.Warn("this server could not say that it retires", "err", err)
 	}
 	return errors.Join(cause, s.parts.close())
 }

@@ -160,7 +160,8 @@ func (db *DB) OrphanedRuns(ctx context.Context, owner uuid.UUID, limit int) ([]e
 		err := tx.SelectContext(ctx, &rows, `
 			update runs set owner = $1 where id in (
 				select r.id from runs r
-				where r.status in ('queued', 'acquiring', 'preparing', 'running', 'cancelling') and not `+alive("r.owner")+`
+				where r.status in ('queued', 'acquiring', 'preparing', 'running', 'cancelling')
+				and r.owner <> $1 and not `+alive("r.owner")+`
 				order by r.id limit $2 for update skip locked)
 			returning `+runColumns+`, input`, owner, limit)
 		if err != nil {

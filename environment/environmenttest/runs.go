@@ -121,7 +121,7 @@ func (s *Store) OrphanedRuns(_ context.Context, owner uuid.UUID, limit int) ([]e
 	defer s.mu.Unlock()
 	taken := []environment.Run{}
 	for _, r := range s.runs {
-		if len(taken) < limit && !r.Status.Ended() && s.dead(r.Owner) {
+		if len(taken) < limit && !r.Status.Ended() && r.Owner != owner && s.dead(r.Owner) {
 			r.Owner = owner
 			taken = append(taken, r.copy())
 		}
