@@ -30,6 +30,14 @@ func (s *server) show(c echo.Context, status int, title string, section views.Se
 	return render(c, status, views.Layout(layout, body))
 }
 
+// showPart is show for a dialog or a part that has no title of a page.
+func (s *server) showPart(c echo.Context, status int, title string, section views.Section, part templ.Component) error {
+	if !isFragment(c) {
+		part = views.Titled(title, part)
+	}
+	return s.show(c, status, title, section, part)
+}
+
 // showGoing is show for a page that changes by itself while going: a browser
 // without scripts loads it again.
 func (s *server) showGoing(c echo.Context, title string, section views.Section, going bool, body templ.Component) error {

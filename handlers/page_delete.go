@@ -58,5 +58,5 @@ func (s *server) showDelete(c echo.Context, status int, failed *environment.Erro
 		return err
 	}
 	dialog := views.NewDeleteDialog(v.Environment, impact, others.Items, failed)
-	return s.show(c, status, "Delete "+v.Name, views.SectionEnvironments, views.DeleteDialog(dialog))
+	return s.showPart(c, status, "Delete "+v.Name, views.SectionEnvironments, views.DeleteDialog(dialog))
 }

@@ -75,7 +75,7 @@ func (s *server) showProbe(c echo.Context, probe environment.Probe) error {
 	if saved {
 		return redirect(c, views.EnvironmentPath(*probe.EnvironmentID))
 	}
-	return s.showGoing(c, "Test", views.SectionEnvironments, !probe.State.Ended(), panel)
+	return s.showGoing(c, "Test", views.SectionEnvironments, !probe.State.Ended(), views.Titled("Test", panel))
 }
 
 func (s *server) showRow(c echo.Context, id uuid.UUID) error {

@@ -133,5 +133,5 @@ func (s *server) runFiles(c echo.Context) error {
 	if err != nil && !isFragment(c) {
 		status = refusalOf(err).status
 	}
-	return s.show(c, status, "Files of "+views.RunTitle(run), views.SectionRuns, views.RunFiles(views.NewRunFiles(run, entry, environment.AsError(err))))
+	return s.showPart(c, status, "Files of "+views.RunTitle(run), views.SectionRuns, views.RunFiles(views.NewRunFiles(run, entry, environment.AsError(err))))
 }

@@ -48,5 +48,5 @@ func (s *server) showTrust(c echo.Context, status int, picked string, failed *en
 	if v.Last != nil {
 		presented = v.Last.Presented
 	}
-	return s.show(c, status, "Trust "+v.Name, views.SectionEnvironments, views.TrustDialog(views.NewTrustDialog(v.Environment, presented, picked, failed)))
+	return s.showPart(c, status, "Trust "+v.Name, views.SectionEnvironments, views.TrustDialog(views.NewTrustDialog(v.Environment, presented, picked, failed)))
 }

@@ -146,7 +146,7 @@ func keyProblem(probe environment.Probe) string {
 	} else {
 		t += ", none trusted yet"
 	}
-	return t + "."
+	return t
 }
 
 // shortFingerprint keeps enough of a fingerprint to tell two apart at a glance;

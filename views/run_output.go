@@ -80,12 +80,13 @@ type RunOutputProps struct {
 	run     uuid.UUID
 	pieces  []Piece
 	size    int64
+	began   bool
 	partial bool // what is shown begins later than the log
 }
 
 // NewRunOutput makes it from the end of the log.
 func NewRunOutput(r environment.Run, page environment.LogPage) RunOutputProps {
-	p := RunOutputProps{state: OutputShown, run: r.ID, size: r.LogSize}
+	p := RunOutputProps{state: OutputShown, run: r.ID, size: r.LogSize, began: r.StartedAt != nil}
 	text := NewOutputText()
 	for i, c := range page.Chunks {
 		if i == 0 {
@@ -115,9 +116,12 @@ func (p RunOutputProps) note() string {
 
 func cutText(n int64) string { return strconv.FormatInt(n, 10) + " bytes are not kept" }
 
-func emptyOutput(live bool) string {
-	if live {
+func (p RunOutputProps) empty(live bool) string {
+	switch {
+	case live:
 		return "No output yet."
+	case !p.began:
+		return "The command never began."
 	}
 	return "The command wrote nothing."
 }

@@ -169,3 +169,13 @@ func phaseTitle(name string) string {
 	}
 	return name
 }
+
+func (p RunSummaryProps) whereTitle() string {
+	switch {
+	case p.run.Status.Ended() && p.run.StartedAt == nil:
+		return "Where it was sent"
+	case p.run.Status.Ended():
+		return "Where it ran"
+	}
+	return "Where it runs"
+}

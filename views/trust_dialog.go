@@ -2,6 +2,7 @@ package views
 
 import (
 	"strconv"
+	"strings"
 
 	"berth/environment"
 	"berth/views/ui"
@@ -60,12 +61,21 @@ func NewTrustDialog(e environment.Environment, presented []environment.HostKey, 
 func overlap(a, b []environment.HostKey) bool {
 	for _, x := range a {
 		for _, y := range b {
-			if x.Fingerprint == y.Fingerprint {
+			if x.Fingerprint == y.Fingerprint || keyOf(x) == keyOf(y) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// keyOf is the key of a known_hosts line, without the names in front of it.
+func keyOf(k environment.HostKey) string {
+	fields := strings.Fields(k.KnownHostsLine)
+	if len(fields) < 2 {
+		return k.Fingerprint
+	}
+	return strings.Join(fields[1:], " ")
 }
 
 func (p TrustDialogProps) title() string {

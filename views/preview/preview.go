@@ -59,3 +59,13 @@ func Find(name string) (Preview, bool) {
 }
 
 func groupID(group string) string { return "group-" + strings.ReplaceAll(group, "/", "-") }
+
+// hasHeading tells whether the component is a whole page, with its title.
+func (p Preview) hasHeading() bool {
+	switch p.Component() {
+	case "environments-page", "environment-page", "environment-form", "run-page", "general-settings", "experimental-settings",
+		"companies-page", "error-page":
+		return true
+	}
+	return false
+}
