@@ -74,8 +74,11 @@ func (d *Driver) ask(ctx context.Context, s shell.Session, ep endpoint, sc scrip
 	}
 	waited := s.Wait()
 	exit, exited := errors.AsType[*shell.ExitError](waited)
+	if waited == nil {
+		exit, exited = &shell.ExitError{}, true
+	}
 	switch {
-	case began && (waited == nil || exited):
+	case began && exited:
 		return nil // it said all that it had to
 	case ctx.Err() != nil:
 		return timedOut("shell", ep, 0, context.Cause(ctx))

@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,17 +16,28 @@ import (
 
 var _ shell.Session = (*session)(nil)
 
-// session is shell.Command running on the target. It streams: nothing is read
-// ahead of who reads it, beyond the channel's window.
+// session is shell.Command running on the target. Its outputs stream: no more is
+// taken from the channel than is read.
+//
+// A server closes a channel only when the command has ended, also when it was
+// asked to before. So a session that is given up must not wait for the server:
+// Close ends reads and Wait at once, and what is left ends with the command or
+// with the connection.
 type session struct {
 	ssh     *gossh.Session
 	stdin   io.WriteCloser
-	stdout  io.Reader
-	stderr  io.Reader
+	stdout  *io.PipeReader
+	stderr  *io.PipeReader
+	ended   chan struct{} // closed when waited is set
+	waited  error
+	closed  chan struct{}
 	ep      endpoint
 	release func()
 	once    sync.Once
 }
+
+// errGivenUp is what a session's reader gets after Close.
+var errGivenUp = errors.New("the session was given up")
 
 // opener opens sessions of a plan on pooled connections.
 func (d *Driver) opener(p *plan) shell.Opener {
@@ -45,28 +57,75 @@ func (d *Driver) opener(p *plan) shell.Opener {
 // startShell runs shell.Command on a channel. It calls release when the session
 // is closed, also on an error.
 func startShell(ctx context.Context, channel *gossh.Session, ep endpoint, release func()) (*session, error) {
-	s := &session{ssh: channel, ep: ep, release: release}
-	stop := context.AfterFunc(ctx, func() { _ = channel.Close() })
-	defer stop()
-	var errIn, errOut, errErr error
-	s.stdin, errIn = channel.StdinPipe()
-	s.stdout, errOut = channel.StdoutPipe()
-	s.stderr, errErr = channel.StderrPipe()
-	err := errors.Join(errIn, errOut, errErr)
+	s := &session{ssh: channel, ep: ep, release: release, ended: make(chan struct{}), closed: make(chan struct{})}
+	err := s.connect()
 	if err == nil {
-		err = channel.Start(shell.Command)
+		started := make(chan error, 1)
+		go func() { started <- channel.Start(shell.Command) }() // ends with the server's answer or with the connection
+		select {
+		case err = <-started:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
 	}
-	if err == nil {
-		return s, nil
+	if err != nil {
+		_ = s.Close()
+		if ctx.Err() != nil {
+			return nil, timedOut("shell", ep, 0, err)
+		}
+		return nil, fail("shell", environment.CodeShellUnusable, fmt.Sprintf("%s refuses to run a command (SSH session).", ep.capital()), err)
 	}
-	_ = s.Close()
-	if ctx.Err() != nil {
-		return nil, timedOut("shell", ep, 0, err)
-	}
-	return nil, fail("shell", environment.CodeShellUnusable, fmt.Sprintf("%s refuses to run a command (SSH session).", ep.capital()), err)
+	go func() {
+		defer close(s.ended)
+		s.waited = channel.Wait()
+	}()
+	return s, nil
 }
 
-func (s *session) Write(p []byte) (int, error) { return s.stdin.Write(p) }
+// connect joins the session to the channel's streams.
+func (s *session) connect() error {
+	stdin, errIn := s.ssh.StdinPipe()
+	stdout, errOut := s.ssh.StdoutPipe()
+	stderr, errErr := s.ssh.StderrPipe()
+	if err := errors.Join(errIn, errOut, errErr); err != nil {
+		return err
+	}
+	s.stdin, s.stdout, s.stderr = stdin, pump(stdout), pump(stderr)
+	return nil
+}
+
+// pump hands a channel's output to a reader that can be closed. After that it
+// throws away what still comes.
+func pump(from io.Reader) *io.PipeReader {
+	reader, writer := io.Pipe()
+	go func() {
+		_, err := io.Copy(writer, from)
+		_ = writer.CloseWithError(err) // nil is the end of the output
+		_, _ = io.Copy(io.Discard, from)
+	}()
+	return reader
+}
+
+// Write returns early, with an error, when the session is given up while the
+// target takes nothing.
+func (s *session) Write(p []byte) (int, error) {
+	type written struct {
+		n   int
+		err error
+	}
+	done := make(chan written, 1)
+	data := bytes.Clone(p) // it may be written after Write returned
+	go func() {
+		n, err := s.stdin.Write(data)
+		done <- written{n, err}
+	}()
+	select {
+	case w := <-done:
+		return w.n, w.err
+	case <-s.closed:
+		return 0, errGivenUp
+	}
+}
 
 func (s *session) CloseWrite() error {
 	if err := s.stdin.Close(); err != nil && !errors.Is(err, io.EOF) {
@@ -78,23 +137,33 @@ func (s *session) CloseWrite() error {
 func (s *session) Stdout() io.Reader { return s.stdout }
 func (s *session) Stderr() io.Reader { return s.stderr }
 
-// Wait returns when the command ended. A signal's number is added to 128, as a
-// shell would.
+// Wait returns when the command ended, or when the session was given up. A
+// signal's number is added to 128, as a shell would.
 func (s *session) Wait() error {
-	err := s.ssh.Wait()
-	if err == nil {
+	select {
+	case <-s.ended:
+	case <-s.closed:
+		return errGivenUp
+	}
+	if s.waited == nil {
 		return nil
 	}
-	if exit, ok := errors.AsType[*gossh.ExitError](err); ok {
+	if exit, ok := errors.AsType[*gossh.ExitError](s.waited); ok {
 		return &shell.ExitError{Code: exit.ExitStatus()}
 	}
-	return fail("shell", environment.CodeConnectionLost, fmt.Sprintf("The connection to %s broke.", s.ep), err)
+	return fail("shell", environment.CodeConnectionLost, fmt.Sprintf("The connection to %s broke.", s.ep), s.waited)
 }
 
 // Close gives the session up. The command lives on if it can.
 func (s *session) Close() error {
 	s.once.Do(func() {
+		close(s.closed)
 		_ = s.ssh.Close() // the channel may be gone already
+		for _, reader := range []*io.PipeReader{s.stdout, s.stderr} {
+			if reader != nil {
+				_ = reader.CloseWithError(errGivenUp)
+			}
+		}
 		s.release()
 	})
 	return nil
