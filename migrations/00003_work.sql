@@ -86,6 +86,8 @@ create table events (
   chunk         bytea,
   primary key (subject, seq)
 );
+-- Output is not compressed: that would cost more time than the disk is worth.
+alter table events alter column chunk set storage external;
 create index events_of_log on events (subject, log_offset) where kind = 'output';
 
 -- +goose Down

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"berth/environment"
@@ -100,23 +101,35 @@ func (d dialer) DialContext(ctx context.Context, network, address string) (net.C
 	return &impatient{Conn: conn, limit: d.limit + 2*time.Second}, nil
 }
 
-// impatient is a connection whose reads end. lib/pq reads only while it waits
-// for an answer, so an idle connection is not touched.
+// impatient is a connection whose reads and writes end. lib/pq reads only while
+// it waits for an answer, so an idle connection is not touched; while it sets a
+// deadline itself, as it does to connect, that one holds.
 type impatient struct {
 	net.Conn
-	limit time.Duration
+	limit  time.Duration
+	theirs atomic.Bool
+}
+
+// SetDeadline implements net.Conn.
+func (c *impatient) SetDeadline(t time.Time) error {
+	c.theirs.Store(!t.IsZero())
+	return c.Conn.SetDeadline(t)
 }
 
 func (c *impatient) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.limit)); err != nil {
-		return 0, err
+	if !c.theirs.Load() {
+		if err := c.SetReadDeadline(time.Now().Add(c.limit)); err != nil {
+			return 0, err
+		}
 	}
 	return c.Conn.Read(b)
 }
 
 func (c *impatient) Write(b []byte) (int, error) {
-	if err := c.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
-		return 0, err
+	if !c.theirs.Load() {
+		if err := c.SetWriteDeadline(time.Now().Add(c.limit)); err != nil {
+			return 0, err
+		}
 	}
 	return c.Conn.Write(b)
 }

@@ -28,6 +28,8 @@ const (
 	serializationFailed = "40001"
 	deadlockDetected    = "40P01"
 	readOnlyTransaction = "25006"
+	adminShutdown       = "57P01"
+	crashShutdown       = "57P02"
 
 	connectionClass   = "08" // connection exception
 	interventionClass = "57" // shut down, starting up, cancelled
@@ -55,6 +57,21 @@ func away(err error) bool {
 	_, isNet := errors.AsType[net.Error](err)
 	return isNet || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+}
+
+// lostConnection reports whether err says that a connection which had been made
+// is no more; not that none can be made, nor that the wait for it was too long.
+func lostConnection(err error) bool {
+	if code := sqlstate(err); code != "" {
+		return code == adminShutdown || code == crashShutdown || code[:2] == connectionClass
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return false
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+		return false
+	}
+	return away(err)
 }
 
 func sqlstate(err error) string {

@@ -34,7 +34,11 @@ func (db *DB) tx(ctx context.Context, what string, fn func(*sqlx.Tx) error) erro
 func (db *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
-	tx, err := db.pool.BeginTxx(limited, nil)
+	var tx *sqlx.Tx
+	err := afresh(func() (err error) {
+		tx, err = db.pool.BeginTxx(limited, nil)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -60,11 +64,23 @@ func (db *DB) list(ctx context.Context, what string, dest any, query string, arg
 func (db *DB) read(ctx context.Context, what string, fn func(context.Context) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
-	err := fn(limited)
+	err := afresh(func() error { return fn(limited) })
 	if errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	return translate(ctx, what, err)
+}
+
+// afresh does what may be done twice, and does it again while the connection
+// that the pool gave turns out to have been lost: after a restart of the
+// database every idle one has.
+func afresh(do func() error) error {
+	for n := 0; ; n++ {
+		err := do()
+		if err == nil || n == maxConnections || !lostConnection(err) {
+			return err
+		}
+	}
 }
 
 // row is a stored shape that becomes a domain value.
