@@ -21,6 +21,7 @@ type target struct {
 	unproven                  bool
 	deaf                      bool // does not hear Stop nor timeouts
 	acquireTime               time.Duration
+	pinned                    string // known hosts that Acquire learns
 	released                  int
 	seen                      environment.Exec // the last order
 	changed                   chan struct{}
@@ -192,7 +193,11 @@ func (l *link) Acquire(ctx context.Context, spec environment.Spec) (environment.
 		<-ctx.Done()
 		return environment.Ref{}, ctx.Err()
 	}
-	return environment.Ref{Driver: "ssh", ProviderID: "ssh://u@h:22/w", Dir: "/w", Host: environment.HostFacts{Name: "h", BootID: "b"}, Config: spec.Config}, refuse
+	config := spec.Config
+	if l.pinned != "" {
+		config = json.RawMessage(`{"knownHosts":"` + l.pinned + `"}`)
+	}
+	return environment.Ref{Driver: "ssh", ProviderID: "ssh://u@h:22/w", Dir: "/w", Host: environment.HostFacts{Name: "h", BootID: "b"}, Config: config}, refuse
 }
 
 func (l *link) Release(context.Context, environment.Ref, environment.Disposition) (environment.Receipt, error) {
