@@ -28,7 +28,7 @@ func (s *server) environmentList(c echo.Context) error {
 		return err
 	}
 	key := fmt.Sprintf("%s %s %q", actor.Kind, company, c.Request().URL.RawQuery)
-	list, err := s.list.get(ctx, key, revision, func() (cachedList, error) {
+	list, err := s.list.get(ctx, key, revision, func() (*cachedList, error) {
 		return s.makeList(ctx, c, actor, company, filter)
 	})
 	if err != nil {
@@ -39,23 +39,23 @@ func (s *server) environmentList(c echo.Context) error {
 	if list.link != "" {
 		h.Set("Link", list.link)
 	}
-	return c.Blob(http.StatusOK, "application/json", list.body)
+	return c.Blob(http.StatusOK, "application/json", list.packed.choose(c, "", list.body))
 }
 
 // makeList reads the list of a filter and encodes it.
-func (s *server) makeList(ctx context.Context, c echo.Context, actor environment.Actor, company uuid.UUID, filter environment.ListFilter) (cachedList, error) {
+func (s *server) makeList(ctx context.Context, c echo.Context, actor environment.Actor, company uuid.UUID, filter environment.ListFilter) (*cachedList, error) {
 	if _, err := s.Catalogue.Company(ctx, actor, company); err != nil {
-		return cachedList{}, err
+		return nil, err
 	}
 	page, err := s.Catalogue.List(ctx, actor, filter)
 	if err != nil {
-		return cachedList{}, err
+		return nil, err
 	}
 	body, err := marshal(each(page.Items, environmentShape))
 	if err != nil {
-		return cachedList{}, fmt.Errorf("encode the environments: %w", err)
+		return nil, fmt.Errorf("encode the environments: %w", err)
 	}
-	return cachedList{body, nextLink(c.Request().URL, page.Next)}, nil
+	return &cachedList{body: body, link: nextLink(c.Request().URL, page.Next)}, nil
 }
 
 // listFilter reads the filter of a list of environments.

@@ -17,30 +17,32 @@ type listCache struct {
 	mu       sync.Mutex
 	revision int64
 	size     int
-	bodies   map[string]cachedList
+	bodies   map[string]*cachedList
 	building map[string]*building
 }
 
+// cachedList is a list as it goes out.
 type cachedList struct {
-	body []byte
-	link string // Link header
+	body   []byte
+	link   string // Link header
+	packed packedForms
 }
 
 // building is a list that somebody makes while others wait for it.
 type building struct {
 	done chan struct{}
-	list cachedList
+	list *cachedList
 	err  error
 }
 
 func newListCache() *listCache {
-	return &listCache{bodies: map[string]cachedList{}, building: map[string]*building{}}
+	return &listCache{bodies: map[string]*cachedList{}, building: map[string]*building{}}
 }
 
 // get returns the list of a key at a revision, and makes it when it is not
 // there: once, however many ask. The revision must have been read before fresh
 // reads, so that a list is never older than its revision says.
-func (c *listCache) get(ctx context.Context, key string, revision int64, fresh func() (cachedList, error)) (cachedList, error) {
+func (c *listCache) get(ctx context.Context, key string, revision int64, fresh func() (*cachedList, error)) (*cachedList, error) {
 	for {
 		c.mu.Lock()
 		if revision > c.revision {
@@ -68,7 +70,7 @@ func (c *listCache) get(ctx context.Context, key string, revision int64, fresh f
 		select {
 		case <-b.done:
 		case <-ctx.Done():
-			return cachedList{}, ctx.Err()
+			return nil, ctx.Err()
 		}
 		if b.err == nil {
 			return b.list, nil
@@ -76,7 +78,7 @@ func (c *listCache) get(ctx context.Context, key string, revision int64, fresh f
 	}
 }
 
-func (c *listCache) build(key string, revision int64, b *building, fresh func() (cachedList, error)) {
+func (c *listCache) build(key string, revision int64, b *building, fresh func() (*cachedList, error)) {
 	b.err = context.Canceled // what the others see if fresh panics
 	defer func() {
 		c.mu.Lock()

@@ -17,10 +17,10 @@ func TestListCacheMakesOnce(t *testing.T) {
 	for range 20 {
 		group.Go(func() {
 			started <- struct{}{}
-			list, err := c.get(t.Context(), "k", 1, func() (cachedList, error) {
+			list, err := c.get(t.Context(), "k", 1, func() (*cachedList, error) {
 				made.Add(1)
 				<-finish
-				return cachedList{body: []byte("one")}, nil
+				return &cachedList{body: []byte("one")}, nil
 			})
 			if err != nil || string(list.body) != "one" {
 				t.Errorf("got %q, %v", list.body, err)
@@ -40,7 +40,7 @@ func TestListCacheMakesOnce(t *testing.T) {
 func TestListCacheFollowsRevisions(t *testing.T) {
 	c := newListCache()
 	get := func(revision int64, fresh string) string {
-		list, err := c.get(t.Context(), "k", revision, func() (cachedList, error) { return cachedList{body: []byte(fresh)}, nil })
+		list, err := c.get(t.Context(), "k", revision, func() (*cachedList, error) { return &cachedList{body: []byte(fresh)}, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,14 +61,14 @@ func TestListCacheFollowsRevisions(t *testing.T) {
 func TestListCacheKeepsNoFailure(t *testing.T) {
 	c := newListCache()
 	broken := errors.New("broken")
-	if _, err := c.get(t.Context(), "k", 1, func() (cachedList, error) { return cachedList{}, broken }); !errors.Is(err, broken) {
+	if _, err := c.get(t.Context(), "k", 1, func() (*cachedList, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Fatalf("error %v", err)
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = c.get(t.Context(), "k", 1, func() (cachedList, error) { panic("broken") })
+		_, _ = c.get(t.Context(), "k", 1, func() (*cachedList, error) { panic("broken") })
 	}()
-	list, err := c.get(t.Context(), "k", 1, func() (cachedList, error) { return cachedList{body: []byte("x")}, nil })
+	list, err := c.get(t.Context(), "k", 1, func() (*cachedList, error) { return &cachedList{body: []byte("x")}, nil })
 	if err != nil || string(list.body) != "x" {
 		t.Errorf("after failures: %q, %v", list.body, err)
 	}
@@ -83,7 +83,7 @@ func TestListCacheIsBounded(t *testing.T) {
 	c := newListCache()
 	body := make([]byte, maxCached/4)
 	for i := range 200 {
-		if _, err := c.get(t.Context(), strconv.Itoa(i), 1, func() (cachedList, error) { return cachedList{body: body}, nil }); err != nil {
+		if _, err := c.get(t.Context(), strconv.Itoa(i), 1, func() (*cachedList, error) { return &cachedList{body: body}, nil }); err != nil {
 			t.Fatal(err)
 		}
 		if c.size > maxCached || len(c.bodies) > maxCachedLists {

@@ -46,7 +46,7 @@ type server struct {
 	Deps
 	list      *listCache
 	metrics   *metrics
-	assets    *assetFiles
+	assets    packedForms
 	newKeys   newKeys
 	heartbeat time.Duration // between comments on a stream without events
 	retry     time.Duration // between reads of a stream whose database is away
@@ -55,7 +55,7 @@ type server struct {
 // New returns the whole HTTP surface.
 func New(d Deps) http.Handler {
 	s := &server{
-		Deps: d, list: newListCache(), assets: newAssetFiles(), newKeys: newNewKeys(),
+		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(),
 		heartbeat: 15 * time.Second, retry: time.Second,
 	}
 	s.metrics = newMetrics(d.StateCounts)
