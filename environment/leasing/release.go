@@ -37,12 +37,12 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 			l.Status = environment.LeaseReleasing
 			plan := cleanup{Outcome: outcome}
 			l.Metadata = plan.into(l.Metadata)
-		}
-		if !l.Status.Ended() {
-			l.Owner, l.LastUsedAt = s.owner, s.now()
 			if reason != "" {
 				l.FailureReason = &reason
 			}
+		}
+		if !l.Status.Ended() {
+			l.Owner, l.LastUsedAt = s.owner, s.now()
 		}
 		return nil
 	}, nil)
