@@ -16,9 +16,9 @@ import (
 )
 
 // binaries returns the folder of the PostgreSQL programs: the one that
-// BERTH_POSTGRES_BIN names, else the first of PATH and the folders of the
-// distributions that fits the data, else one that is fetched.
-func (p place) binaries(ctx context.Context, getenv func(string) string, log *slog.Logger) (string, error) {
+// BERTH_POSTGRES_BIN names, else the first of dirs that fits the data, else one
+// that is fetched.
+func (p place) binaries(ctx context.Context, getenv func(string) string, dirs []string, log *slog.Logger) (string, error) {
 	major := dataVersion(p.data)
 	if dir := getenv("BERTH_POSTGRES_BIN"); dir != "" {
 		have := version(ctx, dir)
@@ -30,7 +30,7 @@ func (p place) binaries(ctx context.Context, getenv func(string) string, log *sl
 		}
 		return dir, nil
 	}
-	for _, dir := range append(candidates(getenv), p.fetched()) {
+	for _, dir := range append(dirs, p.fetched()) {
 		have := version(ctx, dir)
 		if have != "" && (major == "" || have == major) {
 			return dir, nil

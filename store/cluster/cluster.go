@@ -58,7 +58,7 @@ func Command(ctx context.Context, dataDir string, log *slog.Logger, settings ...
 	if err != nil {
 		return nil, "", err
 	}
-	password, err := p.ensure(ctx, log)
+	password, err := p.ensure(ctx, log, settings)
 	if err != nil {
 		return nil, "", fmt.Errorf("set up the private PostgreSQL in %s: %w", p.data, err)
 	}
@@ -70,7 +70,7 @@ func (p place) start(ctx context.Context, log *slog.Logger, settings []string) (
 	if err := p.recover(ctx, log); err != nil {
 		return nil, fmt.Errorf("recover the private PostgreSQL in %s: %w", p.data, err)
 	}
-	password, err := p.ensure(ctx, log)
+	password, err := p.ensure(ctx, log, settings)
 	if err != nil {
 		return nil, fmt.Errorf("set up the private PostgreSQL in %s: %w", p.data, err)
 	}
@@ -120,6 +120,7 @@ func (c *Cluster) Stop(ctx context.Context) error {
 // ends it after Stop.
 func (c *Cluster) mind(pm *postmaster) {
 	defer close(c.done)
+	defer c.place.removeSocketDir()
 	for {
 		select {
 		case <-c.stopping:
@@ -208,7 +209,7 @@ func locate(ctx context.Context, dataDir string, getenv func(string) string, log
 	if err := p.makeRoot(); err != nil {
 		return place{}, err
 	}
-	if p.bin, err = p.binaries(ctx, getenv, log); err != nil {
+	if p.bin, err = p.binaries(ctx, getenv, candidates(getenv), log); err != nil {
 		return place{}, err
 	}
 	p.socket, err = p.socketDir(os.TempDir())

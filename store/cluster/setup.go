@@ -10,13 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
 
 // ensure makes the cluster's files when there are none, and returns the
 // password. A set-up that was interrupted is begun anew.
-func (p place) ensure(ctx context.Context, log *slog.Logger) (string, error) {
+func (p place) ensure(ctx context.Context, log *slog.Logger, settings []string) (string, error) {
 	file := filepath.Join(p.root, "postgres.password")
 	if dataVersion(p.data) != "" {
 		text, err := os.ReadFile(file)
@@ -33,7 +34,7 @@ func (p place) ensure(ctx context.Context, log *slog.Logger) (string, error) {
 		return "", fmt.Errorf("keep the password of the private PostgreSQL: %w", err)
 	}
 	log.Info("setting up a private PostgreSQL", "folder", p.data, "programs", p.bin)
-	return password, p.initialise(ctx, password)
+	return password, p.initialise(ctx, password, settings)
 }
 
 // adopt gives the cluster to the user that runs it now, when an ordinary user
@@ -51,7 +52,7 @@ func (p place) adopt() error {
 
 // initialise makes the cluster beside its place and moves it there when it is
 // whole.
-func (p place) initialise(ctx context.Context, password string) error {
+func (p place) initialise(ctx context.Context, password string, settings []string) error {
 	fresh := p.data + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
 		return fmt.Errorf("remove what an interrupted set-up left: %w", err)
@@ -68,9 +69,11 @@ func (p place) initialise(ctx context.Context, password string) error {
 	}
 	defer func() { _ = os.Remove(passwordFile) }()
 	data := filepath.Join(fresh, "data")
-	_, err = p.program(ctx, "", "initdb", "-D", data, "-U", role, "--auth=scram-sha-256", "--pwfile="+passwordFile,
-		"--encoding=UTF8", "--locale=C")
-	if err != nil {
+	args := []string{"-D", data, "-U", role, "--auth=scram-sha-256", "--pwfile=" + passwordFile, "--encoding=UTF8", "--locale=C"}
+	if slices.Contains(settings, "fsync=off") {
+		args = append(args, "--no-sync")
+	}
+	if _, err := p.program(ctx, "", "initdb", args...); err != nil {
 		return err
 	}
 	_, err = p.program(ctx, "create database "+database+";\n", "postgres", "--single", "-D", data, "postgres")

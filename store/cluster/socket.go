@@ -60,3 +60,11 @@ func (p place) makeSocketDir(dir string) error {
 	}
 	return errors.Join(os.Chmod(dir, 0o700), p.account.own(dir))
 }
+
+// removeSocketDir removes the folder when it is not in the data folder. One that
+// is not empty, because something runs there again, stays.
+func (p place) removeSocketDir() {
+	if filepath.Dir(p.socket) != p.root {
+		_ = os.Remove(p.socket)
+	}
+}
