@@ -34,12 +34,12 @@ func (s *Service) Acquire(ctx context.Context, r Request) (environment.Lease, en
 	if err != nil {
 		return s.failed(ctx, lease, err), environment.Ref{}, err
 	}
-	lease, err = s.activate(ctx, lease, ref)
+	active, err := s.activate(ctx, lease, ref)
 	if err != nil {
 		s.giveBack(ctx, ref)
-		return lease, environment.Ref{}, fmt.Errorf("store the lease: %w", err)
+		return s.failed(ctx, lease, err), environment.Ref{}, fmt.Errorf("store the lease: %w", err)
 	}
-	return lease, ref, nil
+	return active, ref, nil
 }
 
 func (s *Service) intent(r Request) environment.Lease {
@@ -111,7 +111,8 @@ func (s *Service) activate(ctx context.Context, lease environment.Lease, ref env
 	}, s.activity(ctx, environment.System(), lease, "environment.lease_acquired"))
 }
 
-// failed ends a lease of which nothing came.
+// failed ends a lease of which nothing came. Where the row cannot be written
+// before ctx ends, the sweep does it.
 func (s *Service) failed(ctx context.Context, lease environment.Lease, cause error) environment.Lease {
 	reason := environment.CodeOf(cause)
 	if errors.Is(cause, context.Canceled) || ctx.Err() != nil {
@@ -124,7 +125,8 @@ func (s *Service) failed(ctx context.Context, lease environment.Lease, cause err
 		return nil
 	}, nil)
 	if err != nil {
-		s.log.Error("end a lease that failed", "lease", lease.ID, "err", err)
+		s.log.Warn("end a lease that failed", "lease", lease.ID, "err", err)
+		s.strand(lease.ID, reason)
 		return lease
 	}
 	return ended

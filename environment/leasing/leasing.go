@@ -4,6 +4,7 @@ package leasing
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/environment"
@@ -45,11 +46,16 @@ type Service struct {
 	owner   uuid.UUID
 	now     func() time.Time
 	log     *slog.Logger
+
+	mu sync.Mutex
+	// stranded are leases of which nothing came and whose rows could not be
+	// written then, with the reason. After a restart they are orphans.
+	stranded map[uuid.UUID]string
 }
 
 // New returns the service.
 func New(store Store, drivers environment.Drivers, owner uuid.UUID, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, drivers: drivers, owner: owner, now: now, log: log}
+	return &Service{store: store, drivers: drivers, owner: owner, now: now, log: log, stranded: map[uuid.UUID]string{}}
 }
 
 // Limits on a driver's part, and how long it may take to return after them.

@@ -2,10 +2,14 @@ package leasing
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
 	"berth/environment"
+	"berth/environment/crew"
+
+	"github.com/google/uuid"
 )
 
 const (
@@ -34,6 +38,7 @@ func (s *Service) Run(ctx context.Context) error {
 // again what this server could not clean up before. It returns how many leases
 // it touched.
 func (s *Service) Tick(ctx context.Context) (int, error) {
+	s.endStranded(ctx)
 	orphans, err := s.store.OrphanedLeases(ctx, s.owner, sweepBatch)
 	if err != nil {
 		return 0, err
@@ -75,4 +80,25 @@ func (s *Service) each(ctx context.Context, leases []environment.Lease, work fun
 	}
 	group.Wait()
 	return n
+}
+
+func (s *Service) strand(id uuid.UUID, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stranded[id] = reason
+}
+
+// endStranded ends the rows that could not be written before.
+func (s *Service) endStranded(ctx context.Context) {
+	s.mu.Lock()
+	left := maps.Clone(s.stranded)
+	s.mu.Unlock()
+	for id, reason := range left {
+		if _, err := s.Finish(ctx, id, environment.Spec{}, environment.LeaseFailed, reason); err != nil && crew.Transient(err) {
+			return
+		}
+		s.mu.Lock()
+		delete(s.stranded, id)
+		s.mu.Unlock()
+	}
 }

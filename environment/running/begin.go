@@ -21,9 +21,6 @@ func (w *worker) begin(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		if environment.CodeOf(err) == "run_state_changed" {
-			return nil // cancelled in the queue
-		}
 		return err
 	}
 	if w.run.Status != environment.RunAcquiring {

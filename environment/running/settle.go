@@ -84,9 +84,6 @@ func (w *worker) wrapUp(ctx context.Context, spec environment.Spec) error {
 // end stores the run's last state.
 func (w *worker) end(ctx context.Context) error {
 	return w.update(ctx, func(r *environment.Run) error {
-		if r.Status.Ended() {
-			return nil
-		}
 		next := statusOf(*r)
 		if !r.Status.CanBecome(next) {
 			next = environment.RunFailed

@@ -149,10 +149,16 @@ func (w *worker) watch(ctx context.Context, let context.CancelCauseFunc) func() 
 }
 
 // update stores a change of the run, however long the database is away, until
-// ctx ends. errTakenOver when the run is somebody else's now.
+// ctx ends. errTakenOver when the run has ended or is somebody else's now.
 func (w *worker) update(ctx context.Context, change func(*environment.Run) error) error {
-	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
-		run, err := w.store.UpdateRun(ctx, w.run.ID, w.opts.Owner, change)
+	again := func(err error) bool { return !errors.Is(err, environment.ErrDetach) && crew.Transient(err) }
+	err := crew.Retry(ctx, again, func(ctx context.Context) error {
+		run, err := w.store.UpdateRun(ctx, w.run.ID, w.opts.Owner, func(r *environment.Run) error {
+			if r.Status.Ended() {
+				return errTakenOver
+			}
+			return change(r)
+		})
 		if err == nil {
 			w.run = run
 		}
