@@ -53,9 +53,8 @@ func (db *DB) Listen(ctx context.Context) (*Listener, error) {
 		}
 		return l, nil
 	case <-ctx.Done():
-		err := l.Close()
-		<-listening
-		return nil, fmt.Errorf("listen to the database: %w", errors.Join(ctx.Err(), err))
+		err := errors.Join(ctx.Err(), l.Close(), <-listening)
+		return nil, fmt.Errorf("listen to the database: %w", err)
 	}
 }
 

@@ -111,6 +111,18 @@ func fresh(t testing.TB, from string) string {
 // Exec runs a statement in a database, for what no method of the store does.
 func Exec(t testing.TB, url, statement string, args ...any) {
 	t.Helper()
+	execWithin(t, limit, url, statement, args...)
+}
+
+// ExecSlowly is Exec for a statement that may take minutes, such as one that
+// fills a database for a benchmark.
+func ExecSlowly(t testing.TB, url, statement string, args ...any) {
+	t.Helper()
+	execWithin(t, 10*time.Minute, url, statement, args...)
+}
+
+func execWithin(t testing.TB, limit time.Duration, url, statement string, args ...any) {
+	t.Helper()
 	db, err := sqlx.Open("postgres", url)
 	if err != nil {
 		t.Fatalf("open the database: %v", err)
