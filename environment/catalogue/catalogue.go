@@ -33,6 +33,9 @@ type Store interface {
 	// keeps it: the local one is then called "Local (this server)".
 	EnsureLocal(ctx context.Context, local environment.Environment, asDefault bool) (environment.Environment, error)
 
+	// ListEnvironments is one page. Last carries only the stages that warn or
+	// failed (Probe.Remarks), so that a page stays small; Active carries all. A
+	// cursor of another order is KindUnreadable with code invalid_cursor.
 	ListEnvironments(context.Context, environment.ListFilter) (environment.Page[environment.EnvironmentView], error)
 	// Environment is KindNotFound with code environment_not_found.
 	Environment(context.Context, uuid.UUID) (environment.EnvironmentView, error)
@@ -51,7 +54,8 @@ type Store interface {
 	// Secret returns a secret's row and its ciphertext; KindNotFound with code
 	// secret_missing.
 	Secret(context.Context, uuid.UUID) (environment.StoredSecret, []byte, error)
-	// CatalogueRevision grows with every change of what the list shows.
+	// CatalogueRevision grows with every change of what the list shows, but for
+	// the counts of Uses: leases and runs come and go too often for one row.
 	CatalogueRevision(context.Context) (int64, error)
 
 	Activity(context.Context, environment.ActivityFilter) (environment.Page[environment.Activity], error)

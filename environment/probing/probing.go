@@ -14,8 +14,9 @@ import (
 )
 
 // Store is what probing needs of the database; each method is one transaction.
-// Writes of stages and ends append an event and wake the probe's subject; those
-// of a saved environment also bump the catalogue and wake CatalogueSubject.
+// Writes of stages and ends append an event and wake the probe's subject; the
+// beginning and the end of a saved environment's also bump the catalogue and wake
+// CatalogueSubject. The list shows no stages of a probe under way by itself.
 type Store interface {
 	Environment(context.Context, uuid.UUID) (environment.EnvironmentView, error)
 	ListEnvironments(context.Context, environment.ListFilter) (environment.Page[environment.EnvironmentView], error)
