@@ -19,7 +19,7 @@ const peer = 276
 // listAPI measures the list of 200 environments, 8 clients, against a server
 // that holds the finished body and does nothing else.
 func listAPI(t *testing.T) []bar {
-	s, _ := serve(t, database(t))
+	s, _ := serve(t, database(t), t.TempDir())
 	s.furnish(t)
 	s.many(t, 200)
 	url := s.url + "/api/companies/" + s.company + "/environments"

@@ -51,7 +51,15 @@ func binary(t *testing.T) string {
 // with the database already up.
 func database(t *testing.T) string {
 	t.Helper()
-	db, err := cluster.Start(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
+	dir, err := os.MkdirTemp("", "berth-bench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o711); err != nil { // the user of the database passes through
+		t.Fatal(err)
+	}
+	db, err := cluster.Start(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,12 +95,12 @@ func freePort(t *testing.T) string {
 
 // serve starts the binary and returns when a page was answered, with the time
 // that took.
-func serve(t *testing.T, databaseURL string) (*server, time.Duration) {
+func serve(t *testing.T, databaseURL, dataDir string) (*server, time.Duration) {
 	t.Helper()
 	path := binary(t)
 	addr := freePort(t)
 	began := time.Now()
-	cmd := exec.Command(path, "serve", "--listen", addr, "--data-dir", t.TempDir(), "--database-url", databaseURL)
+	cmd := exec.Command(path, "serve", "--listen", addr, "--data-dir", dataDir, "--database-url", databaseURL)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {

@@ -17,12 +17,12 @@ import (
 // start measures process start to first answered page, the database being up
 // and migrated, against the same of a program that serves one word.
 func start(t *testing.T) []bar {
-	url := database(t)
+	url, dir := database(t), t.TempDir()
 	word := oneWord(t)
 	var ours, floor []time.Duration
 	for i := range 6 {
 		t.Run("", func(t *testing.T) { // ends the server before the next
-			_, took := serve(t, url)
+			_, took := serve(t, url, dir)
 			if i > 0 { // the first migrates
 				ours = append(ours, took)
 			}
@@ -86,7 +86,7 @@ func main() {
 // memory measures the server at rest: ten environments, one probe and a page
 // behind it, and ten quiet seconds.
 func memory(t *testing.T) []bar {
-	s, _ := serve(t, database(t))
+	s, _ := serve(t, database(t), t.TempDir())
 	s.furnish(t)
 	for i := range 10 {
 		s.environment(t, fmt.Sprintf("e%d", i), map[string]any{"host": "127.0.0.1", "port": 1, "username": "nobody", "remoteWorkspacePath": "/tmp/w"})
