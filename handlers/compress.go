@@ -2,32 +2,30 @@ package handlers
 
 import (
 	"compress/gzip"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/andybalholm/brotli"
 	"github.com/labstack/echo/v4"
 )
 
 // leastCompressed is the size below which compressing costs more than it saves.
 const leastCompressed = 1024
 
-// compress packs pages, JSON, styles and scripts for whoever takes it. Streams
-// and what is packed already pass.
+// compress packs what is made for one request with gzip, for whoever takes it.
+// Brotli would save another tenth and cost 4 MB for each answer; it packs what
+// is sent again and again, which passes here, as streams do.
 func (s *server) compress(next echo.HandlerFunc) echo.HandlerFunc {
-	pools := newEncoders()
+	pool := &sync.Pool{New: func() any { w, _ := gzip.NewWriterLevel(nil, 5); return w }} // 5 is a level
 	return func(c echo.Context) error {
-		encoding := encodingFor(c.Request().Header.Get("Accept-Encoding"))
 		c.Response().Header().Add("Vary", "Accept-Encoding")
-		if encoding == "" {
+		if !taken(c.Request().Header.Get("Accept-Encoding"))["gzip"] {
 			return next(c)
 		}
 		plain := c.Response().Writer
-		w := &compressWriter{ResponseWriter: plain, encoding: encoding, pools: pools}
+		w := &compressWriter{ResponseWriter: plain, pool: pool}
 		c.Response().Writer = w
 		defer func() { c.Response().Writer = plain }()
 		err := next(c)
@@ -43,18 +41,24 @@ func (s *server) compress(next echo.HandlerFunc) echo.HandlerFunc {
 
 // encodingFor picks br, gzip or "" from an Accept-Encoding header.
 func encodingFor(accept string) string {
-	taken := map[string]bool{}
-	for part := range strings.SplitSeq(accept, ",") {
-		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
-		taken[strings.ToLower(strings.TrimSpace(name))] = !refuses(params)
-	}
+	takes := taken(accept)
 	switch {
-	case taken["br"]:
+	case takes["br"]:
 		return "br"
-	case taken["gzip"]:
+	case takes["gzip"]:
 		return "gzip"
 	}
 	return ""
+}
+
+// taken reads an Accept-Encoding header.
+func taken(accept string) map[string]bool {
+	takes := map[string]bool{}
+	for part := range strings.SplitSeq(accept, ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		takes[strings.ToLower(strings.TrimSpace(name))] = !refuses(params)
+	}
+	return takes
 }
 
 func refuses(params string) bool {
@@ -74,28 +78,13 @@ func isCompressible(contentType string) bool {
 	return false
 }
 
-type encoder interface {
-	io.WriteCloser
-	Reset(io.Writer)
-}
-
-type encoders map[string]*sync.Pool
-
-func newEncoders() encoders {
-	return encoders{
-		"br":   {New: func() any { return brotli.NewWriterLevel(nil, 4) }},
-		"gzip": {New: func() any { w, _ := gzip.NewWriterLevel(nil, 5); return w }}, // 5 is a level
-	}
-}
-
 // compressWriter decides at the first write, when type and size are known, and
 // holds the header back until then.
 type compressWriter struct {
 	http.ResponseWriter
-	encoding string
-	pools    encoders
-	held     int     // status of a header that waits for the first write
-	to       encoder // nil: plain
+	pool *sync.Pool
+	held int          // status of a header that waits for the first write
+	to   *gzip.Writer // nil: plain
 }
 
 func (w *compressWriter) WriteHeader(status int) {
@@ -122,9 +111,9 @@ func (w *compressWriter) Write(b []byte) (int, error) {
 // piece, so the first piece tells the size.
 func (w *compressWriter) release(size int) {
 	if size >= leastCompressed {
-		w.Header().Set("Content-Encoding", w.encoding)
+		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Del("Content-Length")
-		w.to, _ = w.pools[w.encoding].Get().(encoder)
+		w.to, _ = w.pool.Get().(*gzip.Writer)
 		w.to.Reset(w.ResponseWriter)
 	}
 	w.ResponseWriter.WriteHeader(w.held)
@@ -143,7 +132,7 @@ func (w *compressWriter) close() error {
 		return nil
 	}
 	err := w.to.Close()
-	w.pools[w.encoding].Put(w.to)
+	w.pool.Put(w.to)
 	w.to = nil
 	return err
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -45,7 +46,7 @@ func pack(encoding string, body []byte, best bool) []byte {
 		brotliLevel, gzipLevel = 9, gzip.BestCompression
 	}
 	var out bytes.Buffer
-	var w encoder = brotli.NewWriterLevel(&out, brotliLevel)
+	var w io.WriteCloser = brotli.NewWriterLevel(&out, brotliLevel)
 	if encoding == "gzip" {
 		w, _ = gzip.NewWriterLevel(&out, gzipLevel) // it is a level
 	}

@@ -104,6 +104,13 @@ func TestCompression(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: Vary is %v", tt.accept, a.Header.Values("Vary"))
 		}
 	}
+	fresh := f.call("GET", "/api/activity", "", "Accept-Encoding: identity")
+	for accept, want := range map[string]string{"br, gzip": "gzip", "gzip": "gzip", "br": "", "gzip;q=0": ""} { // made for one request
+		a := f.call("GET", "/api/activity", "", "Accept-Encoding: "+accept)
+		if got := a.Header.Get("Content-Encoding"); got != want || unpack(t, got, a.Body) != fresh.Body {
+			t.Errorf("activity for Accept-Encoding %q: %q, want %q", accept, got, want)
+		}
+	}
 	for _, path := range []string{"/api/health", "/api/nothing"} {
 		if a := f.call("GET", path, "", "Accept-Encoding: br"); a.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s is packed: it is too small", path)
