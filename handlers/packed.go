@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"math/bits"
 	"sync"
 
 	"github.com/andybalholm/brotli"
@@ -46,7 +47,9 @@ func pack(encoding string, body []byte, best bool) []byte {
 		brotliLevel, gzipLevel = 9, gzip.BestCompression
 	}
 	var out bytes.Buffer
-	var w io.WriteCloser = brotli.NewWriterLevel(&out, brotliLevel)
+	// A window as large as the body: the writer's memory is a few times that.
+	window := min(max(bits.Len(uint(len(body))), 10), 22)
+	var w io.WriteCloser = brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: brotliLevel, LGWin: window})
 	if encoding == "gzip" {
 		w, _ = gzip.NewWriterLevel(&out, gzipLevel) // it is a level
 	}
