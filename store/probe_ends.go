@@ -107,7 +107,7 @@ func becomeLast(ctx context.Context, tx *sqlx.Tx, p environment.Probe) error {
 }
 
 // InterruptOrphans implements probing.Store.
-func (db *DB) InterruptOrphans(ctx context.Context) (int, error) {
+func (db *DB) InterruptOrphans(ctx context.Context, owner uuid.UUID) (int, error) {
 	overdue := "interval '" + strconv.Itoa(int(environment.ProbeOverdue/time.Second)) + " seconds'"
 	var n int
 	err := db.tx(ctx, "interrupt orphaned probes", func(tx *sqlx.Tx) error {
@@ -115,8 +115,8 @@ func (db *DB) InterruptOrphans(ctx context.Context) (int, error) {
 		err := tx.SelectContext(ctx, &ids, `
 			select id from probes p
 			where state in ('queued', 'running')
-				and (not `+alive("p.owner")+` or state = 'running' and deadline < now() - `+overdue+`)
-			order by id limit 200 for update skip locked`)
+				and (p.owner <> $1 and not `+alive("p.owner")+` or state = 'running' and deadline < now() - `+overdue+`)
+			order by id limit 200 for update skip locked`, owner)
 		if n = len(ids); err != nil || n == 0 {
 			return err
 		}

@@ -94,7 +94,7 @@ func (s *Store) OrphanedLeases(_ context.Context, owner uuid.UUID, limit int) ([
 	defer s.mu.Unlock()
 	taken := []environment.Lease{}
 	for id, l := range s.leases {
-		if len(taken) >= limit || l.Status.Ended() || l.Status == environment.LeaseRetained || !s.dead(l.Owner) {
+		if len(taken) >= limit || l.Status.Ended() || l.Status == environment.LeaseRetained || l.Owner == owner || !s.dead(l.Owner) {
 			continue
 		}
 		if l.RunID != nil {

@@ -193,12 +193,12 @@ func (s *Store) CancelAsked(_ context.Context, id uuid.UUID) (bool, error) {
 }
 
 // InterruptOrphans implements probing.Store.
-func (s *Store) InterruptOrphans(context.Context) (int, error) {
+func (s *Store) InterruptOrphans(_ context.Context, owner uuid.UUID) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
 	for _, p := range s.probes {
-		if p.State.Ended() || !s.dead(p.Owner) && !s.overdue(p.Probe) {
+		if p.State.Ended() || (p.Owner == owner || !s.dead(p.Owner)) && !s.overdue(p.Probe) {
 			continue
 		}
 		p.Interrupt(s.now())

@@ -213,11 +213,11 @@ func testOrphanedProbes(t *testing.T, s suite) {
 	s.probed(ready, "")
 	p, other := s.begun(s.probe(e)), s.begun(s.probe(ready))
 	s.must(s.ReportStage(ctx, p.ID, environment.Stage{Name: "login", Status: environment.StageRunning}))
-	n, err := s.InterruptOrphans(ctx)
+	n, err := s.InterruptOrphans(ctx, environment.NewID())
 	s.must(err)
 	same(t, "probes interrupted while their server lives", n, 0)
 	s.die()
-	n, err = s.InterruptOrphans(ctx)
+	n, err = s.InterruptOrphans(ctx, environment.NewID())
 	s.must(err)
 	same(t, "probes interrupted when it died", n, 2)
 	got, err := s.Probe(ctx, p.ID)
@@ -230,7 +230,7 @@ func testOrphanedProbes(t *testing.T, s suite) {
 	if v := s.view(ready.ID); v.Health() != environment.HealthReady || v.Last.ID == other.ID {
 		t.Errorf("health of what had one: got %s, want ready", v.Health())
 	}
-	n, err = s.InterruptOrphans(ctx)
+	n, err = s.InterruptOrphans(ctx, environment.NewID())
 	s.must(err)
 	same(t, "probes interrupted again", n, 0)
 	events, err := s.Events(ctx, p.ID, 0, 0)

@@ -28,6 +28,7 @@ type bed struct {
 	driver *fakeDriver
 	specs  *fakeSpecs
 	node   uuid.UUID
+	owner  uuid.UUID // the server that is up
 	*probing.Service
 	stop func() // ends the service and waits for it
 }
@@ -46,6 +47,7 @@ func (b *bed) serve(parallel int) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	owner := environment.NewID()
+	b.owner = owner
 	if err := b.store.RegisterServer(ctx, owner, b.node, "test"); err != nil {
 		b.t.Fatal(err)
 	}

@@ -42,8 +42,9 @@ type Store interface {
 	AskCancel(ctx context.Context, id uuid.UUID, by string) error
 	// CancelAsked tells whether somebody asked.
 	CancelAsked(ctx context.Context, id uuid.UUID) (bool, error)
-	// InterruptOrphans ends every probe under way whose server is dead.
-	InterruptOrphans(ctx context.Context) (int, error)
+	// InterruptOrphans ends every probe under way whose server is dead. Those of
+	// owner, who asks and so lives, are not among them, however late its beat.
+	InterruptOrphans(ctx context.Context, owner uuid.UUID) (int, error)
 	Events(ctx context.Context, subject uuid.UUID, after int64, limit int) ([]environment.Event, error)
 }
 
@@ -114,7 +115,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 // Tick interrupts what dead servers left and returns how many probes that were.
 func (s *Service) Tick(ctx context.Context) (int, error) {
-	n, err := s.store.InterruptOrphans(ctx)
+	n, err := s.store.InterruptOrphans(ctx, s.opts.Owner)
 	if n > 0 {
 		s.log.Info("probes of dead servers interrupted", "probes", n)
 	}

@@ -322,6 +322,22 @@ func TestC30_KilledServerLeavesNoProbeRunning(t *testing.T) {
 	})
 }
 
+// The database was away, and the first to come by is this server's own sweep.
+func TestTick_interruptsNoProbeOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBed(t, 1)
+		b.driver.play(silent)
+		p := b.start(b.env("ssh", "box", environment.StatusActive).ID)
+		synctest.Wait()
+		if err := b.store.RetireServer(t.Context(), b.owner); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := b.Tick(t.Context()); n != 0 || err != nil || b.get(p.ID).State != environment.ProbeRunning {
+			t.Errorf("%d interrupted, %v, state %s; want the probe to go on", n, err, b.get(p.ID).State)
+		}
+	})
+}
+
 func TestRun_orderlyStopInterruptsItsProbes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t, 1)

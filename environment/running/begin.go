@@ -23,8 +23,12 @@ func (w *worker) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.run.Status != environment.RunAcquiring {
+	switch w.run.Status {
+	case environment.RunAcquiring:
+	case environment.RunCancelling:
 		return w.end(ctx)
+	default:
+		return errTakenOver // somebody came further with it already
 	}
 	goods, err := w.gather(ctx)
 	if err != nil {

@@ -6,6 +6,7 @@ package running
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/environment"
@@ -87,6 +88,9 @@ type Service struct {
 	now     func() time.Time
 	log     *slog.Logger
 	crew    crew.Crew
+
+	mu     sync.Mutex
+	active map[uuid.UUID]*worker // by run
 }
 
 // New returns the service. Nothing runs before Run. A zero Grace is
@@ -95,7 +99,8 @@ func New(store Store, specs Specs, leases Leases, drivers environment.Drivers, v
 	if opts.Grace <= 0 {
 		opts.Grace = environment.RunGrace
 	}
-	return &Service{store: store, specs: specs, leases: leases, drivers: drivers, vault: vault, feed: feed, opts: opts, now: now, log: log}
+	return &Service{store: store, specs: specs, leases: leases, drivers: drivers, vault: vault, feed: feed, opts: opts, now: now, log: log,
+		active: map[uuid.UUID]*worker{}}
 }
 
 const (

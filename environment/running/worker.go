@@ -20,6 +20,9 @@ type worker struct {
 	*Service
 	run environment.Run // as this worker last stored it
 
+	let  context.CancelCauseFunc // lets go of the work
+	done chan struct{}           // closed when this worker has ended
+
 	mu     sync.Mutex // held by what the driver calls
 	closed bool       // the driver has returned or was given up
 
@@ -37,12 +40,14 @@ var (
 
 // work does a run until it has ended or this server lets go of it.
 func (s *Service) work(ctx context.Context, run environment.Run) {
-	w := &worker{Service: s, run: run, halted: make(chan struct{})}
 	// The work outlives ctx by what letting go takes, and learns why.
 	held, let := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer let(nil)
 	defer context.AfterFunc(ctx, func() { let(environment.ErrDetach) })()
-	unwatch := w.watch(held, let)
+	w := &worker{Service: s, run: run, halted: make(chan struct{}), let: let, done: make(chan struct{})}
+	s.enlist(w)
+	defer s.discharge(w)
+	unwatch := w.watch(held)
 	defer unwatch()
 	switch err := w.steps(held); {
 	case err == nil:
@@ -51,6 +56,29 @@ func (s *Service) work(ctx context.Context, run environment.Run) {
 	default:
 		s.log.Error("run given up", "run", run.ID, "err", err)
 	}
+}
+
+// enlist makes w the one worker of its run in this process. A server that was
+// taken for dead may get a run back while its first worker has not noticed yet:
+// that one lets go before the new one begins.
+func (s *Service) enlist(w *worker) {
+	s.mu.Lock()
+	earlier := s.active[w.run.ID]
+	s.active[w.run.ID] = w
+	s.mu.Unlock()
+	if earlier != nil {
+		earlier.let(errTakenOver)
+		<-earlier.done
+	}
+}
+
+func (s *Service) discharge(w *worker) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active[w.run.ID] == w {
+		delete(s.active, w.run.ID)
+	}
+	close(w.done)
 }
 
 // steps goes on from the run's state.
@@ -115,7 +143,7 @@ const watchPause = 100 * time.Millisecond
 // watch halts the work when somebody asked for its end on any server, and lets
 // go of it when it is not this server's any more. The returned function ends
 // the watch.
-func (w *worker) watch(ctx context.Context, let context.CancelCauseFunc) func() {
+func (w *worker) watch(ctx context.Context) func() {
 	ctx, stop := context.WithCancel(ctx)
 	wake, unsubscribe := w.feed.Subscribe(w.run.ID)
 	id := w.run.ID
@@ -130,7 +158,7 @@ func (w *worker) watch(ctx context.Context, let context.CancelCauseFunc) func() 
 					w.log.Warn("look at a run", "run", id, "err", err)
 				}
 			case err != nil, run.Owner != w.opts.Owner, run.Status.Ended():
-				let(errTakenOver)
+				w.let(errTakenOver)
 				return
 			case run.CancelBy != nil:
 				w.halt(errCancel)
