@@ -30,6 +30,7 @@ const (
 	readOnlyTransaction = "25006"
 	adminShutdown       = "57P01"
 	crashShutdown       = "57P02"
+	diskFull            = "53100"
 
 	connectionClass   = "08" // connection exception
 	interventionClass = "57" // shut down, starting up, cancelled
@@ -95,7 +96,9 @@ func translate(ctx context.Context, what string, err error) error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return environment.NewError(environment.KindTimeout, "timed_out", "The database did not answer in time.").Because(cause)
 	case ctx.Err() != nil:
-		return cause
+		return fmt.Errorf("%s: %w", what, errors.Join(ctx.Err(), err))
+	case sqlstate(err) == diskFull:
+		return full().Because(cause)
 	case errors.Is(err, context.DeadlineExceeded), away(err):
 		return unavailable().Because(cause)
 	}
@@ -110,6 +113,11 @@ func translate(ctx context.Context, what string, err error) error {
 func unavailable() *environment.Error {
 	return environment.Unavailable("database_unavailable", "The database does not answer.").
 		Remedy("Berth tries again by itself. Look at the database server if it stays so.")
+}
+
+func full() *environment.Error {
+	return environment.Unavailable("database_unavailable", "The database's disk is full.").
+		Remedy("Free some disk where the database lies. Berth tries again by itself.")
 }
 
 // violation says which rule of the schema a write broke.

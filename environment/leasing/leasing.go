@@ -26,7 +26,8 @@ type Store interface {
 	Lease(context.Context, uuid.UUID) (environment.Lease, error)
 	Leases(context.Context, Filter) (environment.Page[environment.Lease], error)
 	// OrphanedLeases takes over (sets Owner to owner) the leases that hold
-	// something, whose server is dead, and whose run has ended or is none.
+	// something, whose server is dead, and whose run has ended or is none. Those
+	// of owner, who asks and so lives, are not among them.
 	OrphanedLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error)
 }
 

@@ -91,9 +91,6 @@ func (c *Cluster) URL() string {
 	return u.String()
 }
 
-// Done is closed when the postmaster has ended after Stop.
-func (c *Cluster) Done() <-chan struct{} { return c.done }
-
 // Stop ends the cluster in good order, and the hard way when that takes too
 // long or ctx ends; either way nothing of it runs when Stop returns. It may be
 // called twice.
