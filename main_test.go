@@ -111,6 +111,8 @@ func TestServerAnswersAndStops(t *testing.T) {
 		t.Errorf("stopping took %s", took)
 	}
 	http.DefaultClient.CloseIdleConnections()
+	storetest.Exec(t, o.DatabaseURL, `do $$ begin
+		if exists (select 1 from servers where retired_at is null) then raise 'a stopped server is not retired'; end if; end $$`)
 	again, err := startServer(t.Context(), o)
 	if err != nil {
 		t.Fatalf("start again: %v", err)

@@ -78,8 +78,7 @@ func startServer(ctx context.Context, o cli.ServeOptions) (*runningServer, error
 	return srv, nil
 }
 
-// startLoops starts what works in the background. Each ends with its context;
-// the heartbeat outlives the work that it vouches for.
+// startLoops starts what works in the background. Each ends with its context.
 func (s *runningServer) startLoops() {
 	ctx, cancel := context.WithCancel(context.Background())
 	group, failing := errgroup.WithContext(ctx)
