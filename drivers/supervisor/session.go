@@ -74,6 +74,10 @@ func (s *session) attend(life context.Context) error {
 	if err := s.fetch(); err != nil {
 		return err
 	}
+	if err := s.work.settle(); err != nil {
+		s.final = true
+		return err // the folder stays
+	}
 	s.lines <- "d\n"
 	if err := s.shell.Wait(); err != nil {
 		return fmt.Errorf("remove the run folder: %w", err)

@@ -50,10 +50,12 @@ type work struct {
 	exec environment.Exec
 	dir  string
 
+	letGo    func()        // leaves the work to its grace
 	stopped  chan struct{} // closed when the work shall end
 	stopOnce sync.Once
 
-	known bool // OnStart was called
+	known   bool // OnStart was called
+	settled bool // Settle was called and content
 	final *record
 
 	outputs  sync.Mutex // one call of Output at a time
@@ -79,6 +81,7 @@ func run(ctx context.Context, open shell.Opener, ref environment.Ref, e environm
 	// The work ends by a word to the target, so the session outlives a
 	// cancellation; life ends when the call returns or the server lets go.
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	w.letGo = func() { end(environment.ErrDetach) }
 	var steering sync.WaitGroup
 	steering.Go(func() { w.steer(ctx, life, end) })
 	result, err := w.persist(life)
@@ -175,14 +178,37 @@ func (w *work) renew(at time.Time) {
 	w.renewed = at
 }
 
-// fail notes the first error of the caller's functions and ends the work.
+// fail notes the first error of the caller's functions and ends the work, or
+// leaves it to its grace when that is what the error says.
 func (w *work) fail(err error) {
 	w.mu.Lock()
 	if w.failure == nil {
 		w.failure = err
 	}
 	w.mu.Unlock()
+	if errors.Is(err, environment.ErrDetach) {
+		w.letGo()
+		return
+	}
 	w.stop()
+}
+
+// settle hands over the result before the run folder goes. Its error, and one
+// that lets go of the work, means that the folder stays.
+func (w *work) settle() error {
+	if err := w.problem(); errors.Is(err, environment.ErrDetach) {
+		return err
+	}
+	result, err := w.result()
+	if err != nil || w.exec.Settle == nil || w.settled {
+		return nil // there is no result to hand over, or it was
+	}
+	if err := w.exec.Settle(result); err != nil {
+		w.fail(err)
+		return err
+	}
+	w.settled = true
+	return nil
 }
 
 func (w *work) problem() error {

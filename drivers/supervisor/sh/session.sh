@@ -114,7 +114,7 @@ lost() {
 # record behind the end mark.
 follow() {
 	kids=
-	trap 'kill $kids; exit' TERM
+	trap 'kill -KILL $kids; exit' TERM
 	exec 8<>"$d/live" 7<"$d/live" 8>&-
 	if [ "$here" = 1 ] && ! ended; then
 		tail -c "+$((o + 1))" -f "$d/out" &
@@ -122,7 +122,7 @@ follow() {
 		tail -c "+$((e + 1))" -f "$d/err" >&4 &
 		kids="$kids $!"
 		while read -r _ <&7; do :; done # until the supervisor is gone
-		kill $kids
+		kill -KILL $kids # one that has just been forked would miss a TERM
 		wait $kids
 	fi
 	ended || lost

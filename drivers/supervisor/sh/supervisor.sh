@@ -43,7 +43,7 @@ stop() {
 watch() {
 	asked=
 	trap 'asked=1' USR1
-	trap 'kill "$pause"; exit 0' TERM
+	trap 'kill -KILL "$pause"; exit 0' TERM
 	read -r self _ </proc/self/stat || self=$("$sh" -c 'echo $PPID')
 	born "$self"
 	printf '%s %s\n' "$self" "$born" >"$d/keeper"
@@ -64,7 +64,7 @@ watch() {
 		set -- $(cd "$d" && wc -c out err)
 		[ $(($1 + $3)) -le "$spool" ] || stop output_limit
 	done
-	kill "$pause"
+	kill -KILL "$pause"
 	stop stopped
 }
 watch 6<&- 9>&- &
