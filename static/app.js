@@ -420,7 +420,7 @@
     if (!rows || !watch.length || looking || document.hidden) return
     looking = true
     try {
-      await htmx.ajax('GET', rows.dataset.watch, { source: rows, swap: 'none', values: { watch } })
+      await htmx.ajax('GET', rows.dataset.watch, { source: rows, target: rows, swap: 'none', values: { watch } })
     } finally {
       looking = false
     }
