@@ -118,6 +118,9 @@ func (b *tab) conclude() {
 	if b.t.Failed() && !b.page.IsClosed() {
 		name := strings.ReplaceAll(b.t.Name(), "/", "_")
 		path := filepath.Join("shots", "failed", name+".png")
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			b.t.Logf("no folder for a picture: %v", err)
+		}
 		if _, err := b.page.Screenshot(playwright.PageScreenshotOptions{Path: playwright.String(path), FullPage: playwright.Bool(true)}); err != nil {
 			b.t.Logf("no picture: %v", err)
 		}

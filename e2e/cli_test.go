@@ -180,7 +180,15 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
-	temp := t.TempDir()
+	temp, err := os.MkdirTemp("", "berth-demo-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(temp); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := os.Chmod(temp, 0o711); err != nil {
 		t.Fatal(err)
 	}

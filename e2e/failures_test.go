@@ -111,7 +111,7 @@ func TestJourney_CancelTest(t *testing.T) {
 	b := open(t, s.url, desktop)
 	b.visit(pages + "/" + id)
 	b.press("Test")
-	b.inState("#test", "running")
+	b.inState("#test-stages", "running")
 	b.press("Cancel the test")
 	b.inState("#test", "cancelled")
 }

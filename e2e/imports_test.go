@@ -35,13 +35,13 @@ func rooms() []room {
 		{"environment/probing", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/leasing", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/running", []string{"environment", "environment/access", "environment/crew", "environment/leasing"}},
-		{"environment/crew", nil},
+		{"environment/crew", []string{"environment"}},
 		{"environment/fleet", []string{"environment"}},
 		{"environment/example", []string{"environment"}},
 		{"environment/environmenttest", []string{"environment/..."}},
 		{"store", []string{"environment/...", "migrations"}},
 		{"store/cluster", []string{"environment"}},
-		{"store/storetest", []string{"store/...", "migrations"}},
+		{"store/storetest", []string{"store", "store/cluster", "environment/environmenttest"}},
 		{"store/vault", []string{"environment"}},
 		{"drivers", []string{"environment"}},
 		{"drivers/shell", []string{"environment"}},
@@ -59,8 +59,8 @@ func rooms() []room {
 // testRooms may be imported by tests beside what their room may import.
 func testRooms() []string {
 	return []string{
-		"environment", "environment/example", "environment/environmenttest", "drivers/drivertest", "drivers/shell",
-		"drivers/ssh/sshtarget", "drivers/ssh/sshdtest", "migrations", "store/storetest",
+		"environment/...", "drivers/drivertest", "drivers/shell",
+		"drivers/ssh/sshtarget", "drivers/ssh/sshdtest", "migrations", "store/cluster", "store/storetest",
 	}
 }
 
@@ -77,8 +77,8 @@ func guests() map[string][]string {
 		"github.com/spf13":                           {"handlers/cli"},
 		"golang.org/x/term":                          {"handlers/cli"},
 		"github.com/a-h/templ":                       {"views", "views/...", "handlers"},
-		"github.com/jmoiron/sqlx":                    {"store"},
-		"github.com/lib/pq":                          {"store", "store/cluster"},
+		"github.com/jmoiron/sqlx":                    {"store", "store/storetest"},
+		"github.com/lib/pq":                          {"store", "store/cluster", "store/storetest"},
 		"github.com/pressly/goose/v3":                {"store"},
 		"github.com/fergusstrange/embedded-postgres": {"store/cluster"},
 		"github.com/tink-crypto/tink-go/v2":          {"store/vault"},
@@ -99,7 +99,7 @@ func guests() map[string][]string {
 func testGuests() []string {
 	return []string{
 		"go.uber.org/goleak", "github.com/google/go-cmp", "pgregory.net/rapid", "github.com/google/uuid",
-		"golang.org/x/crypto", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html",
+		"golang.org/x/crypto", "github.com/gliderlabs/ssh", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html",
 	}
 }
 

@@ -262,6 +262,7 @@ func TestJourney_WithoutJavaScript(t *testing.T) {
 	name := unique("Plain")
 	s.remove(t, name)
 	b := open(t, s.url, look{width: 1280, height: 900, noScript: true})
+	b.expect("422")
 	b.visit(pages + "/new")
 	b.fill("#f-name", name)
 	b.press("Save environment")
@@ -324,7 +325,7 @@ func TestJourney_LocalHasNoTest(t *testing.T) {
 	}
 	b := open(t, s.url, desktop)
 	b.visit(pages + "/" + local.ID)
-	b.counts("button:has-text('Test')", 0)
+	b.must(assertion().Locator(b.button("Test")).ToHaveCount(0), "no Test button")
 	b.visit(pages + "/" + local.ID + "/edit")
 	options, err := b.find("#f-driver option").AllTextContents()
 	if err != nil || len(options) != 1 || !regexp.MustCompile("(?i)local|this server").MatchString(options[0]) {
