@@ -56,7 +56,7 @@ type work struct {
 
 	known   bool // OnStart was called
 	settled bool // Settle was called and content
-	final *record
+	final   *record
 
 	outputs  sync.Mutex // one call of Output at a time
 	received map[environment.Stream]int64
