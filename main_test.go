@@ -112,7 +112,7 @@ func TestServerAnswersAndStops(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	storetest.Exec(t, o.DatabaseURL, `do $$ begin
-		if exists (select 1 from servers where retired_at is null) then raise 'a stopped server is not retired'; end if; end $$`)
+		if (select count(*) from servers where retired_at is not null) <> 1 then raise exception 'a stopped server is not retired'; end if; end $$`)
 	again, err := startServer(t.Context(), o)
 	if err != nil {
 		t.Fatalf("start again: %v", err)

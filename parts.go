@@ -75,7 +75,6 @@ func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
 	if p.member, err = fleet.Join(ctx, db, environment.NewID(), p.base.node, release, p.log); err != nil {
 		return nil, err
 	}
-	p.beat()
 	if err := p.openDrivers(o); err != nil {
 		return nil, err
 	}
@@ -84,21 +83,6 @@ func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
 		return nil, fmt.Errorf("make the environment Local: %w", err)
 	}
 	return p, nil
-}
-
-// beat keeps this server alive among the servers of its database until the
-// parts are closed: longer than the loops, whose work it vouches for.
-func (p *parts) beat() {
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- p.member.Run(ctx) }()
-	p.closers = append(p.closers, func() error {
-		stop()
-		if err := <-done; err != nil {
-			p.log.Warn("retire this server", "err", err) // the others find out by themselves
-		}
-		return nil
-	})
 }
 
 // openDrivers lists what ships.

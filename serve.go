@@ -78,7 +78,8 @@ func startServer(ctx context.Context, o cli.ServeOptions) (*runningServer, error
 	return srv, nil
 }
 
-// startLoops starts what works in the background. Each ends with its context.
+// startLoops starts what works in the background. Each ends with its context;
+// the heartbeat outlives the work that it vouches for.
 func (s *runningServer) startLoops() {
 	ctx, cancel := context.WithCancel(context.Background())
 	group, failing := errgroup.WithContext(ctx)
