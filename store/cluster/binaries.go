@@ -30,11 +30,8 @@ func (p place) binaries(ctx context.Context, getenv func(string) string, dirs []
 		}
 		return dir, nil
 	}
-	for _, dir := range append(dirs, p.fetched()) {
-		have := version(ctx, dir)
-		if have != "" && (major == "" || have == major) {
-			return dir, nil
-		}
+	if dir, _ := p.first(ctx, append(dirs, p.fetched())); dir != "" {
+		return dir, nil
 	}
 	if major != "" && !strings.HasPrefix(fetchedVersion, major+".") {
 		return "", wrongVersion(p.data, major)
@@ -46,6 +43,18 @@ func (p place) binaries(ctx context.Context, getenv func(string) string, dirs []
 			Because(err)
 	}
 	return p.fetched(), nil
+}
+
+// first is the first of dirs with programs that fit the data, and their major
+// version; "" when none does.
+func (p place) first(ctx context.Context, dirs []string) (dir, major string) {
+	of := dataVersion(p.data)
+	for _, dir := range dirs {
+		if have := version(ctx, dir); have != "" && (of == "" || have == of) {
+			return dir, have
+		}
+	}
+	return "", ""
 }
 
 func wrongVersion(data, major string) error {

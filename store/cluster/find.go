@@ -9,15 +9,9 @@ import (
 // would use for a data folder; "" when it would fetch one or fail.
 func Find(ctx context.Context, dataDir string, getenv func(string) string) (dir, major string) {
 	p := place{root: dataDir, data: filepath.Join(dataDir, "postgres")}
-	of := dataVersion(p.data)
 	dirs := append(candidates(getenv), p.fetched())
 	if named := getenv("BERTH_POSTGRES_BIN"); named != "" {
 		dirs = []string{named}
 	}
-	for _, dir := range dirs {
-		if have := version(ctx, dir); have != "" && (of == "" || have == of) {
-			return dir, have
-		}
-	}
-	return "", ""
+	return p.first(ctx, dirs)
 }
