@@ -28,6 +28,7 @@ func decode(t testing.TB, out environment.ConfigOutput) environment.SSHConfig {
 }
 
 func TestConfigure_Defaults(t *testing.T) {
+	t.Parallel()
 	out, err := configure(t, newDriver(t), plain(map[string]any{"host": "  box.test ", "username": " build ", "remoteWorkspacePath": " /a b "}), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +42,7 @@ func TestConfigure_Defaults(t *testing.T) {
 }
 
 func TestC03_Ports(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	for _, c := range []struct {
 		port any
@@ -68,6 +70,7 @@ func TestC03_Ports(t *testing.T) {
 }
 
 func TestC01_HostsAreStoredWithoutBrackets(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	for _, host := range []string{"::1", "[::1]", " [::1] "} {
 		out, err := configure(t, d, plain(map[string]any{"host": host, "port": 2222}), nil)
@@ -82,6 +85,7 @@ func TestC01_HostsAreStoredWithoutBrackets(t *testing.T) {
 }
 
 func TestConfigure_Refusals(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	long := strings.Repeat("x", 5000)
 	for _, c := range []struct {
@@ -143,6 +147,7 @@ func numbered(n int) string {
 }
 
 func TestConfigure_LimitsAreKept(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	out, err := configure(t, d, plain(map[string]any{
 		"requiredTools": strings.Fields(numbered(50)), "keepAliveSec": 3600, "minFreeMB": 0, "remoteWorkspacePath": "/" + strings.Repeat("x", 4095),
@@ -161,6 +166,7 @@ func TestConfigure_LimitsAreKept(t *testing.T) {
 }
 
 func TestConfigure_ProxyJump(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	for text, want := range map[string]string{
 		"bastion":                            "bastion",

@@ -61,6 +61,7 @@ func acquire(t testing.TB, d *ssh.Driver, s *sshdtest.Server, change map[string]
 }
 
 func TestC31_ExitCodes(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	ref := acquire(t, d, s, nil)
@@ -92,6 +93,7 @@ func TestC31_ExitCodes(t *testing.T) {
 }
 
 func TestC70_ValuesArriveByteForByte(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	ref := acquire(t, d, s, nil)
@@ -127,6 +129,7 @@ func TestExec_NothingOfTheServersEnvironment(t *testing.T) {
 }
 
 func TestC87_ManySessionsOnFewSlots(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{Lines: []string{"MaxSessions 2"}})
 	d := newDriver(t)
 	ref := acquire(t, d, s, nil)
@@ -157,6 +160,7 @@ func TestC87_ManySessionsOnFewSlots(t *testing.T) {
 }
 
 func TestExec_SurvivesALostConnection(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	ref := acquire(t, d, s, nil)
@@ -188,6 +192,7 @@ func TestExec_SurvivesALostConnection(t *testing.T) {
 }
 
 func TestExec_LargeOutput(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	ref := acquire(t, d, s, nil)
@@ -199,6 +204,7 @@ func TestExec_LargeOutput(t *testing.T) {
 }
 
 func TestAcquire_FailsWithTheProbesCode(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	spec := specOf(t, d, settings(s, nil))

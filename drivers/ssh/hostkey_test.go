@@ -17,6 +17,7 @@ import (
 )
 
 func TestC06_PinnedEd25519AmongThree(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	for _, kind := range []string{"ed25519", "ecdsa", "rsa"} {
@@ -31,6 +32,7 @@ func TestC06_PinnedEd25519AmongThree(t *testing.T) {
 }
 
 func TestC08_BracketsWithoutPort(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	s := sshdtest.Start(t, sshdtest.Config{Hosts: []string{"::1"}, KeyTypes: []string{"ed25519"}})
 	key := s.HostKey("ed25519")
@@ -52,6 +54,7 @@ func TestC08_BracketsWithoutPort(t *testing.T) {
 }
 
 func TestC09_TwoDaemonsBehindOneAddress(t *testing.T) {
+	t.Parallel()
 	a := sshdtest.Start(t, sshdtest.Config{KeyTypes: []string{"ed25519"}})
 	b := sshdtest.Start(t, sshdtest.Config{KeyTypes: []string{"ed25519"}})
 	d := newDriver(t)
@@ -69,6 +72,7 @@ func TestC09_TwoDaemonsBehindOneAddress(t *testing.T) {
 }
 
 func TestC11_ChangedKeyEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{KeyTypes: []string{"ecdsa", "rsa"}})
 	d := newDriver(t)
 	other := sshdtest.Keygen(t, filepath.Join(t.TempDir(), "other"), "-t", "ed25519", "-N", "")
@@ -104,6 +108,7 @@ func noLogin(t *testing.T, s *sshdtest.Server) {
 }
 
 func TestC13_PastedScanOutput(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	older := sshdtest.Keygen(t, filepath.Join(t.TempDir(), "older"), "-t", "ed25519", "-N", "")
@@ -126,6 +131,7 @@ func TestC13_PastedScanOutput(t *testing.T) {
 }
 
 func TestHostKey_UnknownShowsEveryKeyAndSendsNothing(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	s.ClearLog()
@@ -145,6 +151,7 @@ func TestHostKey_UnknownShowsEveryKeyAndSendsNothing(t *testing.T) {
 }
 
 func TestHostKey_TrustOnFirstUse(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	comment := "# kept\n"
@@ -166,6 +173,7 @@ func TestHostKey_TrustOnFirstUse(t *testing.T) {
 }
 
 func TestHostKey_RunPinsOnFirstUse(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{KeyTypes: []string{"ed25519"}})
 	var mu sync.Mutex
 	pinned := map[uuid.UUID]string{}
@@ -194,6 +202,7 @@ func TestHostKey_RunPinsOnFirstUse(t *testing.T) {
 }
 
 func TestHostKey_Revoked(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	for name, text := range map[string]string{
@@ -210,6 +219,7 @@ func TestHostKey_Revoked(t *testing.T) {
 }
 
 func TestHostKey_Authority(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ca, foreign := filepath.Join(dir, "ca"), filepath.Join(dir, "foreign")
 	sshdtest.Keygen(t, ca, "-t", "ed25519", "-N", "")
@@ -259,6 +269,7 @@ func TestHostKey_Authority(t *testing.T) {
 }
 
 func TestScanHostKeys(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	s.ClearLog()
@@ -276,6 +287,7 @@ func TestScanHostKeys(t *testing.T) {
 }
 
 func TestHostKey_NoCommonAlgorithm(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	for name, line := range map[string]string{
 		"key exchange": "KexAlgorithms diffie-hellman-group16-sha512,diffie-hellman-group18-sha512",

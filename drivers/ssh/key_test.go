@@ -48,6 +48,7 @@ func publicOf(t testing.TB, private string) string {
 }
 
 func TestC19_KeyContainers(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d, dir := newDriver(t), t.TempDir()
 	for _, c := range []struct{ name, keyType string }{
@@ -116,6 +117,7 @@ func pastes(private string) map[string]string {
 }
 
 func TestC14_C18_PastedKeys(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	for name, text := range pastes(s.PrivateKey) {
@@ -142,6 +144,7 @@ func TestC14_C18_PastedKeys(t *testing.T) {
 }
 
 func TestC15_Passphrases(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	for _, c := range []struct{ name, format string }{{"OPENSSH", ""}, {"PEM", "PEM"}} {
@@ -175,6 +178,7 @@ func TestC15_Passphrases(t *testing.T) {
 }
 
 func TestConfigure_StoredSecrets(t *testing.T) {
+	t.Parallel()
 	d, dir := newDriver(t), t.TempDir()
 	locked := sshdtest.Keygen(t, filepath.Join(dir, "locked"), "-t", "ed25519", "-a", "1", "-N", "pass one")
 	open := sshdtest.Keygen(t, filepath.Join(dir, "open"), "-t", "ed25519", "-N", "")
@@ -231,6 +235,7 @@ func TestConfigure_StoredSecrets(t *testing.T) {
 }
 
 func TestKeyTool(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	private, facts, err := d.GenerateKey(" berth  at box ")
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 )
 
 func TestC20_RSAWithoutSHA1(t *testing.T) {
+	t.Parallel()
 	for _, lines := range [][]string{nil, {"PubkeyAcceptedAlgorithms rsa-sha2-256"}} {
 		s := sshdtest.Start(t, sshdtest.Config{Lines: append(lines, "LogLevel DEBUG1")})
 		d := newDriver(t)
@@ -37,6 +38,7 @@ func TestC20_RSAWithoutSHA1(t *testing.T) {
 }
 
 func TestC22_KeyboardInteractive(t *testing.T) {
+	t.Parallel()
 	user := sshdtest.AddUser(t, "", "right horse")
 	s := sshdtest.Start(t, sshdtest.Config{User: user, Lines: []string{
 		"PasswordAuthentication no", "KbdInteractiveAuthentication yes", "UsePAM yes", "PubkeyAuthentication no"}})
@@ -52,6 +54,7 @@ func TestC22_KeyboardInteractive(t *testing.T) {
 // TestC22_QuestionsThatOneAnswerCannotMeet asks what no real sshd can be made to
 // ask without a PAM module of its own.
 func TestC22_QuestionsThatOneAnswerCannotMeet(t *testing.T) {
+	t.Parallel()
 	for name, ask := range map[string]func(gossh.KeyboardInteractiveChallenge) bool{
 		"two questions": func(c gossh.KeyboardInteractiveChallenge) bool {
 			return asked(c, []string{"Password: ", "Code: "}, false)
@@ -114,6 +117,7 @@ func answerer(t *testing.T, server *glider.Server) (host string, port int, known
 }
 
 func TestC24_WrongKeyIsALoginRefused(t *testing.T) {
+	t.Parallel()
 	user := sshdtest.AddUser(t, "", "old password")
 	s := sshdtest.Start(t, sshdtest.Config{User: user, Lines: []string{"PasswordAuthentication yes", "UsePAM yes"}})
 	d := newDriver(t)
@@ -148,6 +152,7 @@ func noPassword(t *testing.T, s *sshdtest.Server) {
 }
 
 func TestLogin_Password(t *testing.T) {
+	t.Parallel()
 	user := sshdtest.AddUser(t, "", "right horse")
 	s := sshdtest.Start(t, sshdtest.Config{User: user, Lines: []string{"UsePAM yes"}})
 	d := newDriver(t)
@@ -162,6 +167,7 @@ func TestLogin_Password(t *testing.T) {
 }
 
 func TestLogin_Certificate(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	dir := t.TempDir()
 	ca, key := filepath.Join(dir, "ca"), filepath.Join(dir, "key")
@@ -186,6 +192,7 @@ func TestLogin_Certificate(t *testing.T) {
 }
 
 func TestLogin_Agent(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	raw, err := gossh.ParseRawPrivateKey([]byte(s.PrivateKey))
 	if err != nil {
@@ -238,6 +245,7 @@ func serveAgent(t *testing.T, keyring agent.Agent) string {
 }
 
 func TestLogin_CredentialsThatAreNotThere(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	for _, c := range []struct {

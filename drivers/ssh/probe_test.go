@@ -13,6 +13,7 @@ import (
 )
 
 func TestProbe_AllStagesPass(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	r := probe(t, d, specOf(t, d, settings(s, map[string]any{"requiredTools": []string{"sh", "/bin/ls"}})))
@@ -52,6 +53,7 @@ func TestProbe_AllStagesPass(t *testing.T) {
 }
 
 func TestC05_WorkspaceIsTheTargetsOwn(t *testing.T) {
+	t.Parallel()
 	user := sshdtest.AddUser(t, "", "")
 	s := sshdtest.Start(t, sshdtest.Config{User: user})
 	d := newDriver(t)
@@ -80,6 +82,7 @@ func TestC05_WorkspaceIsTheTargetsOwn(t *testing.T) {
 }
 
 func TestC27_NoiseOfStartUpFiles(t *testing.T) {
+	t.Parallel()
 	quiet, noisy := sshdtest.AddUser(t, "", ""), sshdtest.AddUser(t, "", "")
 	noise := "echo Welcome\nprintf '\\033[31mquota 90%%\\033[0m\\n'\necho warn >&2\nprintf 'no line end'\nalias uname='echo nonsense'\ncd /\n"
 	for _, file := range []string{".bashrc", ".profile", ".bash_profile"} {
@@ -113,6 +116,7 @@ func TestC27_NoiseOfStartUpFiles(t *testing.T) {
 }
 
 func TestC28_RequiredTools(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{Lines: []string{"SetEnv PATH=/usr/bin:/bin:/tmp/none"}})
 	file := filepath.Join(t.TempDir(), "no exec")
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o644); err != nil {
@@ -147,6 +151,7 @@ func TestC28_RequiredTools(t *testing.T) {
 }
 
 func TestProbe_LoginShells(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("", "shell-") // others have to be able to read it
 	if err != nil {
 		t.Fatal(err)
@@ -185,6 +190,7 @@ func TestProbe_LoginShells(t *testing.T) {
 }
 
 func TestProbe_Workspace(t *testing.T) {
+	t.Parallel()
 	user := sshdtest.AddUser(t, "", "")
 	s := sshdtest.Start(t, sshdtest.Config{User: user, KeyTypes: []string{"ed25519"}})
 	d := newDriver(t)
@@ -233,6 +239,7 @@ func fakes(t *testing.T, programs map[string]string) *sshdtest.Server {
 }
 
 func TestProbe_Platforms(t *testing.T) {
+	t.Parallel()
 	uname := func(system, machine string) string {
 		return fmt.Sprintf("case $1 in -snm) echo %s box %s ;; *) echo %s box ;; esac", system, machine, system)
 	}
@@ -278,6 +285,7 @@ func TestProbe_Platforms(t *testing.T) {
 }
 
 func TestProbe_Clock(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		date   string
 		status environment.StageStatus
@@ -304,6 +312,7 @@ func TestProbe_Clock(t *testing.T) {
 }
 
 func TestProbe_CancelledAndTimedOut(t *testing.T) {
+	t.Parallel()
 	s := fakes(t, map[string]string{"df": "exec sleep 60"})
 	d := newDriver(t, quickShell)
 	spec := specOf(t, d, settings(s, nil))

@@ -85,6 +85,7 @@ func TestC25_SilentListener(t *testing.T) {
 }
 
 func TestReach_GreetingLimit(t *testing.T) {
+	t.Parallel()
 	host, port := listen(t, untilClosed)
 	d := newDriver(t, func(o *ssh.Options) { o.Limits.Greeting = 100 * time.Millisecond })
 	stage := mustFail(t, probe(t, d, specOf(t, d, at(host, port))), "greeting", environment.CodeGreetingTimeout)
@@ -94,6 +95,7 @@ func TestReach_GreetingLimit(t *testing.T) {
 }
 
 func TestReach_NotSSH(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		serve func(net.Conn)
 		says  string
@@ -132,6 +134,7 @@ func TestReach_NotSSH(t *testing.T) {
 // TestReach_Reset: the reset is seen by the dial or by the first read, as it
 // comes; neither may say that nothing listens.
 func TestReach_Reset(t *testing.T) {
+	t.Parallel()
 	host, port := listen(t, func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) })
 	d := newDriver(t)
 	r := probe(t, d, specOf(t, d, at(host, port)))
@@ -141,6 +144,7 @@ func TestReach_Reset(t *testing.T) {
 }
 
 func TestReach_SilenceAfterTheGreeting(t *testing.T) {
+	t.Parallel()
 	host, port := listen(t, func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-x\r\n")); untilClosed(c) })
 	d := newDriver(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -151,6 +155,7 @@ func TestReach_SilenceAfterTheGreeting(t *testing.T) {
 }
 
 func TestC03_RefusedNamesThePort(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	d := newDriver(t)
 	spec := specOf(t, d, settings(s, nil))
@@ -164,6 +169,7 @@ func TestC03_RefusedNamesThePort(t *testing.T) {
 }
 
 func TestReach_ConnectTimeout(t *testing.T) {
+	t.Parallel()
 	port := deaf(t)
 	d := newDriver(t, func(o *ssh.Options) { o.Limits.Connect = 300 * time.Millisecond })
 	stage := mustFail(t, probe(t, d, specOf(t, d, at("127.0.0.1", port))), "connect", environment.CodeConnectTimeout)
@@ -201,6 +207,7 @@ func deaf(t *testing.T) int {
 }
 
 func TestReach_NoRoute(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	// The kernel refuses TCP to a broadcast address itself: nothing is sent.
 	stage := mustFail(t, probe(t, d, specOf(t, d, at("255.255.255.255", 2222))), "connect", environment.CodeNoRoute)
@@ -208,6 +215,7 @@ func TestReach_NoRoute(t *testing.T) {
 }
 
 func TestReach_Names(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{})
 	resolver := nameServer(t, map[string]nameAnswer{
 		"box.test.":    {addrs: []net.IP{net.IPv4(127, 0, 0, 1)}},
@@ -306,6 +314,7 @@ func nameReply(query []byte, names map[string]nameAnswer) (reply []byte, silent 
 }
 
 func TestC01_IPv6(t *testing.T) {
+	t.Parallel()
 	s := sshdtest.Start(t, sshdtest.Config{Hosts: []string{"::1", "127.0.0.1"}})
 	d := newDriver(t)
 	for _, host := range []string{"::1", "[::1]"} {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,13 +70,22 @@ func Start(t testing.TB, config Config) *Server {
 	s.PrivateKey = Keygen(t, key, "-t", "ed25519", "-N", "")
 	s.PublicKey = strings.TrimSpace(read(t, key+".pub"))
 	s.Authorize(s.PublicKey)
-	if s.Port == 0 {
-		s.Port = freePort(t, config.Hosts)
-	}
-	s.configure()
 	t.Cleanup(s.cleanup)
-	s.Start()
-	return s
+	for {
+		s.Port = config.Port
+		if s.Port == 0 {
+			s.Port = freePort(t, config.Hosts)
+		}
+		s.configure()
+		if s.run() {
+			return s
+		}
+		// Somebody else took the port meanwhile.
+		if config.Port != 0 || !strings.Contains(s.Log(), "Address already in use") {
+			t.Fatalf("sshd ended at once; its log:\n%s", s.Log())
+		}
+		s.ClearLog()
+	}
 }
 
 func tempDir(t testing.TB) string {
@@ -126,12 +136,23 @@ func (s *Server) configure() {
 	fmt.Fprintf(&b, "AuthorizedKeysFile %s\n", filepath.Join(s.Dir, "authorized_keys"))
 	fmt.Fprintf(&b, "PidFile %s\n", filepath.Join(s.Dir, "pid"))
 	fmt.Fprintf(&b, "SetEnv HOME=%s %s\n", s.Home, s.mark)
-	b.WriteString("StrictModes no\nUsePAM no\nLogLevel VERBOSE\nPermitRootLogin yes\nSubsystem sftp internal-sftp\nMaxStartups 200\n")
+	b.WriteString("StrictModes no\nUsePAM no\nLogLevel VERBOSE\nPermitRootLogin yes\nMaxStartups 200\n")
+	if !slices.ContainsFunc(s.config.Lines, func(line string) bool { return strings.HasPrefix(line, "Subsystem sftp") }) {
+		b.WriteString("Subsystem sftp internal-sftp\n") // a second one would be an error
+	}
 	s.write("sshd_config", b.String())
 }
 
 // Start runs the daemon, again after Stop or Kill, and returns when it answers.
 func (s *Server) Start() {
+	s.t.Helper()
+	if !s.run() {
+		s.t.Fatalf("sshd ended at once; its log:\n%s", s.Log())
+	}
+}
+
+// run starts the daemon; false when it ended at once.
+func (s *Server) run() bool {
 	s.t.Helper()
 	if os.Geteuid() == 0 {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
@@ -148,15 +169,18 @@ func (s *Server) Start() {
 		_ = cmd.Wait()
 		close(ended)
 	}(s.cmd, s.ended)
-	s.awaitAnswer()
+	return s.answers()
 }
 
-func (s *Server) awaitAnswer() {
+// answers waits for the daemon's greeting; false when the daemon ended.
+func (s *Server) answers() bool {
 	s.t.Helper()
+	ended := false
 	Wait(s.t, "sshd answers", func() bool {
 		select {
 		case <-s.ended:
-			s.t.Fatalf("sshd ended at once; its log:\n%s", s.Log())
+			ended = true
+			return true
 		default:
 		}
 		conn, err := net.DialTimeout("tcp", s.Addr(), time.Second)
@@ -171,6 +195,7 @@ func (s *Server) awaitAnswer() {
 		n, err := conn.Read(buffer)
 		return err == nil && strings.HasPrefix("SSH-", string(buffer[:n]))
 	})
+	return !ended
 }
 
 // Addr is host:port.
