@@ -302,3 +302,26 @@ func TestPaperclipClient(t *testing.T) {
 	f.want(f.call("GET", path+"/leases", "", node...), 200, &[]api.Lease{})
 	f.want(f.call("DELETE", path, "", node...), 200, &env)
 }
+
+// TestC81_OneNameForOne creates ten environments of one name at the same moment.
+func TestC81_OneNameForOne(t *testing.T) {
+	f := newFront(t)
+	statuses := make(chan int, 10)
+	for range cap(statuses) {
+		go func() {
+			statuses <- f.call("POST", f.environments(), `{"name":"Build Box","driver":"ssh","config":{"host":"a.test"}}`).Status
+		}()
+	}
+	got := map[int]int{}
+	for range cap(statuses) {
+		got[<-statuses]++
+	}
+	if got[201] != 1 || got[409] != 9 {
+		t.Errorf("statuses %v, want one 201 and nine 409", got)
+	}
+	for _, name := range []string{"build box", " Build  Box "} {
+		if a := f.call("POST", f.environments(), `{"name":"`+name+`","driver":"ssh","config":{"host":"a.test"}}`); a.Status != 409 || !strings.Contains(a.Body, "name_taken") {
+			t.Errorf("%q: %d %s, want 409 name_taken", name, a.Status, a.Body)
+		}
+	}
+}
