@@ -73,8 +73,8 @@ func (w *work) job() string {
 		words[i] = shell.Quote(a)
 	}
 	line := strings.Join(words, " ") + " <&5 >&3 2>&4 3>&- 4>&- 5<&-\n"
-	if strings.HasPrefix(w.exec.Argv[0], "-") { // only bash would take it for an option of exec
-		fmt.Fprintf(&b, "[ -z \"$BASH_VERSION\" ] || exec -- %s", line)
+	if strings.HasPrefix(w.exec.Argv[0], "-") { // some shells would take it for an option of exec, others the dashes for a name
+		fmt.Fprintf(&b, "! (exec -- true) 2>/dev/null || exec -- %s", line)
 	}
 	b.WriteString("exec " + line)
 	return b.String()
