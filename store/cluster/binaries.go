@@ -130,11 +130,9 @@ func dataVersion(data string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// describe is for errors of programs: what they printed, in few lines.
+// describe is for errors of programs: the end of what they printed, in one line.
 func describe(program string, out []byte, err error) error {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) > 5 {
-		lines = lines[len(lines)-5:]
-	}
+	lines = lines[max(0, len(lines)-20):]
 	return fmt.Errorf("%s: %w: %s", program, err, strings.Join(lines, "; "))
 }

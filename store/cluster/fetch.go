@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 )
@@ -32,6 +33,7 @@ func (p place) fetch(ctx context.Context, getenv func(string) string) error {
 	if repository := getenv("BERTH_POSTGRES_REPOSITORY"); repository != "" {
 		config = config.BinaryRepositoryURL(repository)
 	}
+	defer removeNewLogs(libraryLogs())
 	fetched := make(chan error, 1)
 	go func() { fetched <- embeddedpostgres.NewDatabase(config).Start() }()
 	select {
@@ -51,4 +53,22 @@ func (p place) fetch(ctx context.Context, getenv func(string) string) error {
 		return fmt.Errorf("put the fetched PostgreSQL in place: %w", err)
 	}
 	return nil
+}
+
+// libraryLogs are the files that the library writes beside its logger and
+// leaves in the temporary folder.
+func libraryLogs() []string {
+	found, err := filepath.Glob(filepath.Join(os.TempDir(), "embedded_postgres_log*"))
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+func removeNewLogs(before []string) {
+	for _, path := range libraryLogs() {
+		if !slices.Contains(before, path) {
+			_ = os.Remove(path)
+		}
+	}
 }

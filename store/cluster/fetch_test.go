@@ -76,6 +76,7 @@ func env(pairs map[string]string) func(string) string {
 }
 
 func TestFetchedPostgresRuns(t *testing.T) {
+	before := libraryLogs()
 	ctx, log, p := t.Context(), slog.New(slog.DiscardHandler), empty(t)
 	getenv := env(map[string]string{"BERTH_POSTGRES_REPOSITORY": repository(t, checksum)})
 	var err error
@@ -88,6 +89,9 @@ func TestFetchedPostgresRuns(t *testing.T) {
 	entries, err := os.ReadDir(p.root)
 	if err != nil || len(entries) != 1 {
 		t.Errorf("files after a fetch: got %v, %v, want the programs alone", entries, err)
+	}
+	if after := libraryLogs(); len(after) > len(before) {
+		t.Errorf("logs of the library: got %v, want no new ones beside %v", after, before)
 	}
 	if err := p.makeSocketDir(p.socket); err != nil {
 		t.Fatal(err)
