@@ -23,7 +23,7 @@ type session struct {
 	nonce string // marks the session's own words among everything else
 	start bool   // it may start the run
 
-	sent  bool // the target may have begun
+	sent  bool // the target may have begun, by this session or an earlier one
 	spoke bool // the target answered
 	final bool // another session would bring the same error
 
@@ -34,10 +34,10 @@ type session struct {
 	accepted bool          // before ready: output may be delivered
 }
 
-func (w *work) newSession(start bool) *session {
+func (w *work) newSession(start, sent bool) *session {
 	var nonce [16]byte
 	_, _ = rand.Read(nonce[:]) // never fails
-	return &session{work: w, nonce: hex.EncodeToString(nonce[:]), start: start,
+	return &session{work: w, nonce: hex.EncodeToString(nonce[:]), start: start, sent: sent,
 		lines: make(chan string, 8), ready: make(chan struct{})}
 }
 
@@ -86,22 +86,45 @@ func (s *session) attend(life context.Context) error {
 }
 
 // dial opens the shell. A target that was reached before is given no more time
-// than the grace leaves.
+// than the grace leaves, and one on which nothing can have begun is given up on
+// a stop.
 func (s *session) dial(ctx context.Context, cancel context.CancelFunc) error {
-	if s.work.exec.Resume || s.work.known {
-		limit := time.AfterFunc(max(time.Until(s.work.deadline()), time.Second), cancel)
-		defer limit.Stop()
-	}
+	var giveUp sync.WaitGroup
+	dialled := make(chan struct{})
+	giveUp.Go(func() {
+		var stop <-chan struct{}
+		var late <-chan time.Time
+		if s.sent {
+			late = time.After(max(time.Until(s.work.deadline()), time.Second))
+		} else {
+			stop = s.work.stopped
+		}
+		select {
+		case <-stop:
+			cancel()
+		case <-late:
+			cancel()
+		case <-dialled:
+		}
+	})
 	opened, err := s.work.open(ctx)
+	close(dialled)
+	giveUp.Wait()
 	if err != nil {
 		return err
 	}
-	s.shell = opened
+	if ctx.Err() != nil || !s.sent && s.work.stopping() {
+		_ = opened.Close() // nothing was sent
+		return errStopped
+	}
+	s.shell, s.sent = opened, true
 	s.out = bufio.NewReaderSize(opened.Stdout(), 64<<10)
 	s.err = bufio.NewReaderSize(opened.Stderr(), 64<<10)
-	s.sent = true
 	return nil
 }
+
+// errStopped is a session that was given up before it began.
+var errStopped = errors.New("stopped before the start")
 
 // write sends the script and then the lines, until lines is closed. What cannot
 // be sent is dropped: the readers notice a broken session.

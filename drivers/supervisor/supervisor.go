@@ -82,6 +82,12 @@ func run(ctx context.Context, open shell.Opener, ref environment.Ref, e environm
 	// cancellation; life ends when the call returns or the server lets go.
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	w.letGo = func() { end(environment.ErrDetach) }
+	switch {
+	case errors.Is(context.Cause(ctx), environment.ErrDetach):
+		w.letGo()
+	case ctx.Err() != nil, closed(e.Stop):
+		w.stop()
+	}
 	var steering sync.WaitGroup
 	steering.Go(func() { w.steer(ctx, life, end) })
 	result, err := w.persist(life)
@@ -113,9 +119,11 @@ func (w *work) steer(ctx, life context.Context, end context.CancelCauseFunc) {
 
 func (w *work) stop() { w.stopOnce.Do(func() { close(w.stopped) }) }
 
-func (w *work) stopping() bool {
+func (w *work) stopping() bool { return closed(w.stopped) }
+
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-w.stopped:
+	case <-c:
 		return true
 	default:
 		return false
@@ -128,18 +136,17 @@ var errBroken = errors.New("the session ended before the run")
 // persist goes through sessions until the run has ended and its output is
 // delivered, or the grace since the last renewal is over.
 func (w *work) persist(life context.Context) (environment.ExecResult, error) {
-	if !w.exec.Resume && w.stopping() {
-		return environment.ExecResult{Ended: "not_started", Proven: true}, nil
-	}
 	backoff := firstBackoff
 	for sent := w.exec.Resume; ; {
-		s := w.newSession(!w.exec.Resume && !w.known)
+		s := w.newSession(!w.exec.Resume && !w.known, sent)
 		err := s.attend(life)
 		if errors.Is(context.Cause(life), environment.ErrDetach) || errors.Is(w.problem(), environment.ErrDetach) {
 			return environment.ExecResult{}, environment.ErrDetach
 		}
 		sent = sent || s.sent
 		switch {
+		case !sent && w.stopping():
+			return environment.ExecResult{Ended: "not_started", Proven: true}, nil
 		case err == nil:
 			return w.result()
 		case w.final != nil && (s.final || w.overdue()):

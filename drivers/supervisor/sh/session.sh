@@ -168,25 +168,29 @@ tidy() {
 		-exec "$sh" -c 'for b; do rm -rf "${b%/beat}"; done' "$sh" '{}' +
 }
 
-if ! seek; then
-	[ "$start" = 1 ] || give_up none
-	env --default-signal true &
-	can_reset=$!
-	cd -P -- "$dir" || give_up 'fail folder'
-	claim "${HOME:-/nowhere}/.berth/runs" || claim "$tmp/berth-$(id -u)/runs" || give_up 'fail disk'
-	[ -z "$won" ] || launch
-fi
-if [ -z "$won" ] && ! take_up; then
-	mv "$d" "$d.dead" && d=$d.dead discard
-	give_up stillborn
-fi
-say "ok
+# main is a function so that a script that was cut off on its way does nothing.
+main() {
+	if ! seek; then
+		[ "$start" = 1 ] || give_up none
+		env --default-signal true &
+		can_reset=$!
+		cd -P -- "$dir" || give_up 'fail folder'
+		claim "${HOME:-/nowhere}/.berth/runs" || claim "$tmp/berth-$(id -u)/runs" || give_up 'fail disk'
+		[ -z "$won" ] || launch
+	fi
+	if [ -z "$won" ] && ! take_up; then
+		mv "$d" "$d.dead" && d=$d.dead discard
+		give_up stillborn
+	fi
+	say "ok
 $pid
 $born
 $boot
 $host
 $d
 $cwd"
-follow </dev/null &
-follow=$!
-obey
+	follow </dev/null &
+	follow=$!
+	obey
+}
+main
