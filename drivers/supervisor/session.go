@@ -78,6 +78,7 @@ func (s *session) attend(life context.Context) error {
 		s.final = true
 		return err // the folder stays
 	}
+	s.work.complete = true
 	s.lines <- "d\n"
 	if err := s.shell.Wait(); err != nil {
 		return fmt.Errorf("remove the run folder: %w", err)

@@ -34,13 +34,14 @@ const (
 // Exec does what environment.Execer says, over sessions that open gives. It
 // never has more than one session at a time.
 func Exec(ctx context.Context, open shell.Opener, ref environment.Ref, e environment.Exec) (environment.ExecResult, error) {
-	return run(ctx, open, ref, e, options{shell: "/bin/sh", spool: maxSpool})
+	return run(ctx, open, ref, e, options{shell: "/bin/sh", spool: maxSpool, backoff: firstBackoff})
 }
 
 // options are what only tests change.
 type options struct {
-	shell string
-	spool int64
+	shell   string
+	spool   int64
+	backoff time.Duration // before the first new try
 }
 
 // work is one call of Exec.
@@ -54,9 +55,10 @@ type work struct {
 	stopped  chan struct{} // closed when the work shall end
 	stopOnce sync.Once
 
-	known   bool // OnStart was called
-	settled bool // Settle was called and content
-	final   *record
+	known    bool // OnStart was called
+	settled  bool // Settle was called and content
+	complete bool // all output was delivered and the result settled
+	final    *record
 
 	outputs  sync.Mutex // one call of Output at a time
 	received map[environment.Stream]int64
@@ -136,7 +138,7 @@ var errBroken = errors.New("the session ended before the run")
 // persist goes through sessions until the run has ended and its output is
 // delivered, or the grace since the last renewal is over.
 func (w *work) persist(life context.Context) (environment.ExecResult, error) {
-	backoff := firstBackoff
+	backoff := w.backoff
 	for sent := w.exec.Resume; ; {
 		s := w.newSession(!w.exec.Resume && !w.known, sent)
 		err := s.attend(life)
@@ -149,8 +151,8 @@ func (w *work) persist(life context.Context) (environment.ExecResult, error) {
 			return environment.ExecResult{Ended: "not_started", Proven: true}, nil
 		case err == nil:
 			return w.result()
-		case w.final != nil && (s.final || w.overdue()):
-			return w.result() // all is delivered; only the folder may be left
+		case w.complete && (s.final || w.overdue()):
+			return w.result() // only the folder may be left
 		case s.final || !sent:
 			return environment.ExecResult{}, err
 		case w.overdue():
@@ -159,7 +161,7 @@ func (w *work) persist(life context.Context) (environment.ExecResult, error) {
 				Remedy(environment.Remedy(environment.CodeConnectionLost)).Because(err)
 		}
 		if s.spoke {
-			backoff = firstBackoff
+			backoff = w.backoff
 		}
 		select {
 		case <-time.After(min(backoff, time.Until(w.deadline()))):

@@ -38,7 +38,7 @@ func newTarget(t *testing.T, sh, bin string) *target {
 	if err := os.WriteFile(login, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &target{home: home, options: options{shell: sh, spool: maxSpool},
+	return &target{home: home, options: options{shell: sh, spool: maxSpool, backoff: firstBackoff},
 		open: shell.Process(login, []string{"PATH=" + bin, "HOME=" + home, "TMPDIR=" + home})}
 }
 
