@@ -2,10 +2,12 @@ package handlers
 
 import (
 	"net/http"
+	"strings"
 
 	"berth/environment"
 	"berth/views"
 
+	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 )
 
@@ -30,6 +32,7 @@ func (s *server) companiesPost(c echo.Context) error {
 		}
 		return s.showCompanies(c, http.StatusUnprocessableEntity, f.Get("name"), environment.AsError(err))
 	}
+	rememberCompany(c, company.ID)
 	return redirect(c, done(views.RunsPath(company.ID), views.NoticeCompany))
 }
 
@@ -43,11 +46,15 @@ func (s *server) pickCompany(c echo.Context, text, back string) error {
 	if _, err := s.Catalogue.Company(c.Request().Context(), s.actor(c), id); err != nil {
 		return err
 	}
-	c.SetCookie(&http.Cookie{Name: companyCookie, Value: id.String(), Path: "/", MaxAge: 365 * 86400, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	if len(back) > len(views.CompaniesPath) && back[:len(views.CompaniesPath)+1] == views.CompaniesPath+"/" {
+	rememberCompany(c, id)
+	if strings.HasPrefix(back, views.CompaniesPath+"/") {
 		return redirect(c, views.RunsPath(id))
 	}
 	return redirect(c, localPath(back))
+}
+
+func rememberCompany(c echo.Context, id uuid.UUID) {
+	c.SetCookie(&http.Cookie{Name: companyCookie, Value: id.String(), Path: "/", MaxAge: 365 * 86400, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 }
 
 func (s *server) showCompanies(c echo.Context, status int, name string, failed *environment.Error) error {

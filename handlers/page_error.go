@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"net/http"
+
 	"berth/environment"
 	"berth/views"
 
@@ -10,7 +12,11 @@ import (
 // errorPage shows a refusal as a whole page. The navigation does without the
 // companies when the database is away.
 func (s *server) errorPage(c echo.Context, r refusal) error {
-	page := views.NewErrorPage(r.err, requestID(c))
+	shown := *r.err
+	if r.status == http.StatusNotFound {
+		shown.Kind = environment.KindNotFound // no route is as good as no such thing
+	}
+	page := views.NewErrorPage(&shown, requestID(c))
 	var companies []environment.Company
 	if r.err.Kind != environment.KindUnavailable {
 		if known, err := s.Catalogue.Companies(c.Request().Context(), s.actor(c)); err == nil {

@@ -13,7 +13,13 @@ import (
 )
 
 // generalPage shows the default environment and the limits.
-func (s *server) generalPage(c echo.Context) error { return s.showGeneral(c, http.StatusOK, "", nil) }
+func (s *server) generalPage(c echo.Context) error {
+	settings, err := s.Catalogue.Settings(c.Request().Context(), s.actor(c))
+	if err != nil {
+		return err
+	}
+	return s.showGeneral(c, http.StatusOK, views.GeneralValuesOf(settings), nil)
+}
 
 // generalSave saves them.
 func (s *server) generalSave(c echo.Context) error {
@@ -21,27 +27,35 @@ func (s *server) generalSave(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var patch environment.SettingsPatch
-	if text := f.Get("defaultEnvironmentId"); text == "" {
-		patch.ClearDefault = true
-	} else if id, err := idOf("environment", text); err != nil {
+	values := views.GeneralValues{DefaultEnvironmentID: f.Get("defaultEnvironmentId"), MaxRunTimeoutSec: f.Get("maxRunTimeoutSec")}
+	patch, err := generalPatch(values)
+	if err == nil {
+		_, err = s.Catalogue.UpdateSettings(c.Request().Context(), s.actor(c), patch)
+	}
+	if err == nil {
+		return redirect(c, done(views.GeneralPath, views.NoticeSettings))
+	}
+	if !isRefusedForm(err) {
 		return err
-	} else {
+	}
+	return s.showGeneral(c, http.StatusUnprocessableEntity, values, environment.AsError(err))
+}
+
+func generalPatch(v views.GeneralValues) (environment.SettingsPatch, error) {
+	patch := environment.SettingsPatch{ClearDefault: v.DefaultEnvironmentID == ""}
+	if !patch.ClearDefault {
+		id, err := idOf("environment", v.DefaultEnvironmentID)
+		if err != nil {
+			return patch, err
+		}
 		patch.DefaultEnvironmentID = &id
 	}
-	seconds, err := strconv.Atoi(strings.TrimSpace(f.Get("maxRunTimeoutSec")))
+	seconds, err := strconv.Atoi(strings.TrimSpace(v.MaxRunTimeoutSec))
 	if err != nil {
-		err = environment.InvalidFields([]environment.FieldError{{Field: "maxRunTimeoutSec", Message: "Enter a whole number of seconds."}})
-		return s.showGeneral(c, http.StatusUnprocessableEntity, f.Get("maxRunTimeoutSec"), environment.AsError(err))
+		return patch, environment.InvalidFields([]environment.FieldError{{Field: "maxRunTimeoutSec", Message: "Enter a whole number of seconds."}})
 	}
 	patch.MaxRunTimeout = &seconds
-	if _, err := s.Catalogue.UpdateSettings(c.Request().Context(), s.actor(c), patch); err != nil {
-		if !isRefusedForm(err) {
-			return err
-		}
-		return s.showGeneral(c, http.StatusUnprocessableEntity, f.Get("maxRunTimeoutSec"), environment.AsError(err))
-	}
-	return redirect(c, done(views.GeneralPath, views.NoticeSettings))
+	return patch, nil
 }
 
 // isRefusedForm reports whether an error is about what was typed.
@@ -50,17 +64,13 @@ func isRefusedForm(err error) bool {
 	return kind == environment.KindInvalid || kind == environment.KindConflict
 }
 
-func (s *server) showGeneral(c echo.Context, status int, maxRun string, failed *environment.Error) error {
+func (s *server) showGeneral(c echo.Context, status int, values views.GeneralValues, failed *environment.Error) error {
 	ctx, actor := c.Request().Context(), s.actor(c)
-	settings, err := s.Catalogue.Settings(ctx, actor)
-	if err != nil {
-		return err
-	}
 	all, err := s.Catalogue.List(ctx, actor, environment.ListFilter{NotArchived: true, Sort: "name"})
 	if err != nil {
 		return err
 	}
-	page := views.NewGeneralSettings(settings, all.Items, maxRun, mayManageSettings(actor), failed)
+	page := views.NewGeneralSettings(values, all.Items, mayManageSettings(actor), failed)
 	return s.show(c, status, "General", views.SectionGeneral, views.GeneralSettings(page))
 }
 

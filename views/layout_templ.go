@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "berth/views/ui"
 
-const htmxConfig = `{"allowEval":false,"includeIndicatorStyles":false,"historyCacheSize":0,"historyRestoreAsHxRequest":false,"scrollBehavior":"auto","timeout":60000,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..","swap":true},{"code":"422","swap":true},{"code":"412","swap":true},{"code":"[45]..","swap":false,"error":true}]}`
+const htmxConfig = `{"allowEval":false,"includeIndicatorStyles":false,"historyCacheSize":0,"historyRestoreAsHxRequest":false,"scrollBehavior":"auto","attributesToSettle":["class"],"timeout":60000,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..","swap":true},{"code":"422","swap":true},{"code":"412","swap":true},{"code":"[45]..","swap":false,"error":true}]}`
 
 func Layout(p LayoutProps, body templ.Component) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {

@@ -3,6 +3,7 @@ package views
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/environment"
@@ -117,10 +118,10 @@ func (p RunSummaryProps) leaseText() string {
 	s := leasePill(p.lease.Status).text
 	var receipt struct{ Outcome string }
 	if json.Unmarshal(p.lease.Receipt, &receipt) == nil && receipt.Outcome != "" && receipt.Outcome != string(p.lease.Status) {
-		s += ", target says " + receipt.Outcome
+		s = strings.ToUpper(receipt.Outcome[:1]) + receipt.Outcome[1:] + " on the target; the lease ended as " + string(p.lease.Status)
 	}
 	if p.lease.FailureReason != nil {
-		s += ", " + *p.lease.FailureReason
+		s += ", " + strings.ReplaceAll(*p.lease.FailureReason, "_", " ")
 	}
 	return s
 }

@@ -37,16 +37,22 @@ type GeneralSettingsProps struct {
 	failure      string
 }
 
-// NewGeneralSettings makes the form. maxRun is the limit as typed, "" for what
-// is saved.
-func NewGeneralSettings(s environment.Settings, all []environment.EnvironmentView, maxRun string, mayManage bool, failed *environment.Error) GeneralSettingsProps {
-	p := GeneralSettingsProps{state: settingsState(mayManage, failed), maxRun: maxRun, errors: fieldErrors(failed)}
-	if p.maxRun == "" {
-		p.maxRun = strconv.Itoa(s.MaxRunTimeout)
-	}
+// GeneralValues are the fields of the general settings, as typed.
+type GeneralValues struct{ DefaultEnvironmentID, MaxRunTimeoutSec string }
+
+// GeneralValuesOf are those of the saved settings.
+func GeneralValuesOf(s environment.Settings) GeneralValues {
+	v := GeneralValues{MaxRunTimeoutSec: strconv.Itoa(s.MaxRunTimeout)}
 	if s.DefaultEnvironmentID != nil {
-		p.defaultID = s.DefaultEnvironmentID.String()
+		v.DefaultEnvironmentID = s.DefaultEnvironmentID.String()
 	}
+	return v
+}
+
+// NewGeneralSettings makes the form. failed is why the last save was refused;
+// nil for none.
+func NewGeneralSettings(v GeneralValues, all []environment.EnvironmentView, mayManage bool, failed *environment.Error) GeneralSettingsProps {
+	p := GeneralSettingsProps{state: settingsState(mayManage, failed), defaultID: v.DefaultEnvironmentID, maxRun: v.MaxRunTimeoutSec, errors: fieldErrors(failed)}
 	p.environments = []ui.Option{{Label: "None: each run names its environment"}}
 	for _, e := range all {
 		if e.Status == environment.StatusActive || e.IsDefault {

@@ -64,7 +64,7 @@ func runs() []Preview {
 
 func instance() []Preview {
 	general := func(mayManage bool, failed *environment.Error) templ.Component {
-		return views.GeneralSettings(views.NewGeneralSettings(example.Settings(), example.Environments(), "", mayManage, failed))
+		return views.GeneralSettings(views.NewGeneralSettings(views.GeneralValuesOf(example.Settings()), example.Environments(), mayManage, failed))
 	}
 	experimental := func(mayManage bool, failed *environment.Error) templ.Component {
 		return views.ExperimentalSettings(views.NewExperimentalSettings(example.Settings(), mayManage, failed))
