@@ -136,11 +136,7 @@ func (s *modelSession) follow(out io.Writer, nonce string, from [2]int) error {
 	for i, w := range []io.Writer{out, s.err} {
 		part := s.model.streams[i][from[i]:max(from[i], min(s.plan.followed[i], len(s.model.streams[i])))]
 		both.Go(func() {
-			for len(part) > 0 && errs[i] == nil {
-				n := min(s.plan.piece, len(part))
-				_, errs[i] = w.Write(part[:n])
-				part = part[n:]
-			}
+			errs[i] = s.pieces(w, part)
 		})
 	}
 	both.Wait()
@@ -148,11 +144,23 @@ func (s *modelSession) follow(out io.Writer, nonce string, from [2]int) error {
 		return io.ErrUnexpectedEOF
 	}
 	record := fmt.Sprintf("7 exit 1 0 %d %d", len(s.model.streams[0]), len(s.model.streams[1]))
-	if _, err := fmt.Fprintf(out, "\x00\x00%s!\n%s\n", nonce, record); err != nil {
+	mark := "\x00\x00" + nonce + "!\n"
+	if err := s.pieces(out, []byte(mark+record+"\n")); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.err, "\x00\x00%s!\n", nonce)
-	return err
+	return s.pieces(s.err, []byte(mark))
+}
+
+// pieces writes in pieces, as a network does.
+func (s *modelSession) pieces(w io.Writer, data []byte) error {
+	for len(data) > 0 {
+		n := min(s.plan.piece, len(data))
+		if _, err := w.Write(data[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
 }
 
 func (s *modelSession) obey(in *bufio.Reader, out io.Writer) error {
