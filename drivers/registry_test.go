@@ -28,13 +28,11 @@ type holding struct {
 	err    error
 }
 
-func (h *holding) Close() error           { h.closed++; return h.err }
-func (h *holding) Describe(_ json) string { return "" }
+func (h *holding) Close() error { h.closed++; return h.err }
+
 func (h *holding) Configure(environment.ConfigInput) (environment.ConfigOutput, error) {
 	return environment.ConfigOutput{}, nil
 }
-
-type json = []byte
 
 func TestNewRegistryRefuses(t *testing.T) {
 	tests := []struct {

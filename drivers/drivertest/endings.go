@@ -149,7 +149,7 @@ func (x *target) settles(t *testing.T) {
 	c := newCapture(t)
 	var seen []environment.ExecResult
 	e.Settle = func(r environment.ExecResult) error {
-		if got := string(c.streams[environment.Stdout].Bytes()); got != "whole\n" {
+		if got := c.streams[environment.Stdout].String(); got != "whole\n" {
 			t.Errorf("settled with %q, want all output first", got)
 		}
 		seen = append(seen, r)

@@ -111,20 +111,3 @@ func (x *target) left(t *testing.T, marker string) string {
 	t.Helper()
 	return x.sh(t, `ls -d "$HOME"/.berth/runs/`+marker+`* /tmp/berth-*/runs/`+marker+`* 2>/dev/null; true`)
 }
-
-// eventually waits until check returns "", and fails with what it said last.
-func eventually(t *testing.T, limit time.Duration, check func() string) {
-	t.Helper()
-	deadline := time.After(limit)
-	for {
-		problem := check()
-		if problem == "" {
-			return
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("after %s: %s", limit, problem)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
