@@ -69,11 +69,24 @@ launch() {
 	! command -v setsid >/dev/null || leader=setsid
 	! wait "$can_reset" || leader="env --default-signal $leader"
 	printf '%s' "$job" | BERTH_KEEPER=$marker $leader "$sh" "$d/sup" >/dev/null 4>&- &
-	wait "$pipes" && exec 7<>"$d/live" && read -r pid born <&7 && exec 7>&- && [ "$pid" != none ] || {
+	wait "$pipes" && exec 7<>"$d/live" && meet && exec 7>&- && [ "$pid" != none ] || {
 		discard
 		give_up 'fail start'
 	}
 	cwd=$PWD here=1
+}
+
+# meet reads who the command is. What was said in the pipe before it was open
+# here is lost when the supervisor has ended too, as it soon does on a busy host
+# with a quick command: the files say it then.
+meet() {
+	if [ -s "$d/id" ]; then
+		read -r pid born <"$d/id"
+	elif ended; then
+		pid=none
+	else
+		read -r pid born <&7
+	fi
 }
 
 # take_up reads who the run in $d is. It fails when its start was never finished.
