@@ -213,6 +213,36 @@ func TestSupervisorKilled(t *testing.T) {
 	x.clean(t, mark)
 }
 
+// TestFolderIsRemovedMeanwhile has somebody clean up the home folder while a
+// command runs: the dead man's switch must still work.
+func TestFolderIsRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	x, l, mark := systemTarget(t), newLog(), number()
+	removed := false
+	l.seen = func(string) {
+		if removed {
+			return
+		}
+		removed = true
+		eventually(t, 5*time.Second, func() string { // the watch has looked once
+			if now, err := os.ReadFile(filepath.Join(x.home, ".berth/runs/removed/keeper")); err != nil || len(now) == 0 {
+				return "no keeper yet"
+			}
+			return ""
+		})
+		if err := os.RemoveAll(filepath.Join(x.home, ".berth")); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := x.run(t.Context(), environment.Exec{Marker: "removed", Grace: 2 * time.Second,
+		Argv: []string{"sh", "-c", "sleep 1.2; echo ready; setsid sleep " + mark + "1 & exec sleep " + mark + "2"}}, l)
+	if codeOf(err) != environment.CodeConnectionLost {
+		t.Errorf("got %v, want connection_lost", err)
+	}
+	eventually(t, 10*time.Second, func() string { return strings.Join(processes(mark), "\n") })
+	eventually(t, 5*time.Second, func() string { return strings.Join(processes(x.home), "\n") })
+}
+
 func TestRebooted(t *testing.T) {
 	t.Parallel()
 	x, l := systemTarget(t), newLog()

@@ -163,3 +163,20 @@ func TestStillbornIsStartedAgain(t *testing.T) {
 	}
 	x.clean(t, x.home)
 }
+
+// TestQuickCommandOnABusyHost has the session open the run's pipe only when the
+// command and its supervisor are long gone.
+func TestQuickCommandOnABusyHost(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	slow := "#!/bin/sh\n/usr/bin/mkfifo \"$@\" && exec sleep 1\n"
+	if err := os.WriteFile(filepath.Join(bin, "mkfifo"), []byte(slow), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x, l := newTarget(t, "/bin/sh", bin+":/usr/bin:/bin"), newLog()
+	got, err := x.run(t.Context(), environment.Exec{Argv: []string{"echo", "x"}}, l)
+	if err != nil || got.ExitCode != 0 || l.text(environment.Stdout) != "x\n" {
+		t.Errorf("got %+v, %v, %q", got, err, l.text(environment.Stdout))
+	}
+	x.clean(t, x.home)
+}

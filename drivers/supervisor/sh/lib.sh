@@ -37,12 +37,12 @@ nap() {
 	sleep 0.1 || { sleep 1; naps=$((naps + 9)); }
 }
 
-# hunt sets $found to the live processes of the run: those of the group or the
-# session of the command ($group), and those with the mark in their environment.
+# hunt sets $found to the live processes of the run: those with the mark in their
+# environment, and those of the group or the session of the command ($group).
 hunt() {
-	found=
-	for f in $(grep -lE "BERTH_RUN_ID=$marker|\) [^ZX] -?[0-9]+ (-?[0-9]+ )?$group -?[0-9]+ " \
-		/proc/[0-9]*/environ /proc/[0-9]*/stat); do
+	found= traces="BERTH_RUN_ID=$marker"
+	[ -z "$group" ] || traces="$traces|\\) [^ZX] -?[0-9]+ (-?[0-9]+ )?$group -?[0-9]+ "
+	for f in $(grep -lE "$traces" /proc/[0-9]*/environ /proc/[0-9]*/stat); do
 		f=${f#/proc/}
 		f=${f%%/*}
 		case " $found " in
@@ -50,6 +50,11 @@ hunt() {
 		*) found="$found $f" ;;
 		esac
 	done
+}
+
+# group_gets sends signal $1 to the group of the command, when it is known.
+group_gets() {
+	[ -n "$group" ] && kill "-$1" "-$group"
 }
 
 # end_all ends every process of the run: TERM first, KILL for what is there two
@@ -61,15 +66,14 @@ end_all() {
 	while :; do
 		hunt
 		if [ -z "$found" ]; then
-			[ -r /proc/self/stat ] && return 0
-			kill -0 "-$group" || return 0
+			[ ! -r /proc/self/stat ] && group_gets 0 || return 0
 		fi
 		[ "$naps" -lt 100 ] || return 1
 		if [ "$naps" -ge 20 ]; then
-			kill -KILL "-$group"
+			group_gets KILL
 			[ -z "$found" ] || kill -KILL $found
 		elif [ -z "$told" ]; then
-			kill -TERM "-$group"
+			group_gets TERM
 		fi
 		for p in $found; do
 			case " $told " in

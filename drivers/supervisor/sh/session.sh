@@ -32,7 +32,7 @@ claim() {
 		mkdir -m 700 "${1%/*}" "$1" "$d"
 		[ ! -d "$d" ] || break
 	done
-	[ -O "$1" ] && [ ! -L "$1" ] && [ -O "$d" ] && [ ! -L "$d" ] || return 1
+	[ -O "${1%/*}" ] && [ -O "$1" ] && [ ! -L "$1" ] && [ -O "$d" ] && [ ! -L "$d" ] || return 1
 	set -C
 	printf '%s\n' "$boot" "$PWD" >"$d/claim" && won=1
 	set +C
@@ -143,14 +143,20 @@ follow() {
 	printf '\000\000%s!\n' "$nonce" >&4
 }
 
-# halt asks the supervisor to end the command.
+# halt asks the supervisor to end the command, and does it itself when there is
+# nobody to ask.
 halt() {
 	naps=0
 	until read -r keeper kborn <"$d/keeper" && [ -n "$kborn" ]; do
-		[ "$naps" -lt 20 ] || return
+		[ "$naps" -lt 20 ] || break
 		nap
 	done
-	! same "$keeper" "$kborn" || kill -USR1 "$keeper"
+	if same "$keeper" "$kborn"; then
+		kill -USR1 "$keeper"
+	elif [ "$here" = 1 ]; then
+		group=$pid
+		end_all
+	fi
 }
 
 # obey does what the server says until it is done or gone.

@@ -25,8 +25,8 @@ err=$!
 # had left the group. What cannot be ended is given up, with the supervisor.
 stop() {
 	printf '%s \n' "$1" 1<>"$d/why"
-	group= left=0 naps=0
-	until read -r group _ <"$d/id" && [ -n "$group" ]; do
+	left=0 naps=0
+	until [ -n "$group" ] || read -r group _ <"$d/id" && [ -n "$group" ]; do
 		[ "$naps" -lt 50 ] || break
 		nap
 	done
@@ -41,7 +41,7 @@ stop() {
 # watch looks every second whether the command may go on. It also ends it when
 # the supervisor itself was killed.
 watch() {
-	asked=
+	asked= group=
 	trap 'asked=1' USR1
 	trap 'kill -KILL "$pause"; exit 0' TERM
 	read -r self _ </proc/self/stat || self=$("$sh" -c 'echo $PPID')
@@ -55,6 +55,7 @@ watch() {
 		pause=$!
 		wait "$pause"
 		[ -z "$asked" ] || break
+		[ -n "$group" ] || read -r group _ <"$d/id"
 		same $$ "$mine" || stop killed
 		tick
 		read -r b _ <"$d/beat"
@@ -62,7 +63,7 @@ watch() {
 		[ $((now - seen)) -lt "$grace" ] || stop grace
 		[ "$limit" -eq 0 ] || [ $((now - began)) -lt "$limit" ] || stop timeout
 		set -- $(cd "$d" && wc -c out err)
-		[ $(($1 + $3)) -le "$spool" ] || stop output_limit
+		[ $((${1:-0} + ${3:-0})) -le "$spool" ] || stop output_limit
 	done
 	kill -KILL "$pause"
 	stop stopped
@@ -86,7 +87,7 @@ exec 6<&-
 cd "$d" || exit 1
 [ -s id ] || printf 'none\n' 1<>live
 
-how=exit left=0 group=
+how=exit left=0
 read -r why _ <why
 if [ -n "$why" ]; then
 	how=$why
@@ -100,7 +101,7 @@ fi
 sure=0
 [ -z "$(grep -lE "BERTH_KEEPER=$marker" "/proc/$$/environ")" ] || sure=1
 read -r group _ <id
-[ -z "$group" ] || end_all || sure=0
+end_all || sure=0
 
 # The pipes end when nobody holds them any more. Who holds one for longer has
 # left the group, the session and the mark behind.
@@ -117,7 +118,7 @@ for p in "$out" "$err"; do
 done
 
 # What was about to leave the group during the first hunt is caught by the second.
-[ -z "$group" ] || end_all || sure=0
+end_all || sure=0
 wait
 set -- $(wc -c out err)
 printf '%s %s %s %s %s %s .\n' "$rc" "$how" "$sure" "$left" "$1" "$3" 1<>exit
