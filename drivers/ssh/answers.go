@@ -175,6 +175,8 @@ func (f *facts) take(a answer) {
 	case "kernel":
 		words := append(strings.Fields(a.value), "", "", "")
 		f.system, f.host, f.machine = words[0], words[1], words[2]
+	case "host":
+		f.host = a.value
 	case "boot":
 		f.boot = a.value
 	case "libc":

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -110,6 +111,34 @@ func TestC70_ValuesArriveByteForByte(t *testing.T) {
 	}
 	if _, err := os.Stat("/tmp/pwn"); err == nil {
 		t.Error("a value was run")
+	}
+}
+
+func TestC69_NoValueOnACommandLine(t *testing.T) {
+	t.Parallel()
+	s := sshdtest.Start(t, sshdtest.Config{})
+	d := newDriver(t)
+	ref := acquire(t, d, s, nil)
+	var o output
+	e := command(&o, "sh", "-c", "echo begun; cat >/dev/null; printenv API_TOKEN")
+	e.Env = []environment.EnvValue{{Name: "API_TOKEN", Value: environment.NewSecret("canary-argv-" + s.Home)}}
+	e.Stdin = []byte(strings.Repeat("canary-argv-"+s.Home+"\n", 100))
+	looked := 0
+	e.Output = func(stream environment.Stream, offset int64, data []byte) error {
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			return err
+		}
+		for _, file := range lines {
+			if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte("canary-argv-"+s.Home)) {
+				t.Errorf("%s: %q", file, line)
+			}
+		}
+		looked += len(lines)
+		return o.take(stream, offset, data)
+	}
+	if r, err := d.Exec(t.Context(), ref, e); err != nil || r.ExitCode != 0 || !strings.HasSuffix(o.stdout.String(), "canary-argv-"+s.Home+"\n") || looked == 0 {
+		t.Errorf("%+v, %v: %q, looked at %d", r, err, &o.stdout, looked)
 	}
 }
 

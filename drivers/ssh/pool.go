@@ -78,7 +78,7 @@ func (d *Driver) channel(ctx context.Context, p *plan) (*gossh.Session, *connect
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	tried := map[*connection]bool{}
+	tried, refusals := map[*connection]bool{}, 0
 	for {
 		conn, fresh, err := d.connection(ctx, p, key, tried)
 		if err != nil {
@@ -89,11 +89,14 @@ func (d *Driver) channel(ctx context.Context, p *plan) (*gossh.Session, *connect
 			return session, conn, func() { d.pool.release(conn) }, nil
 		}
 		tried[conn] = true
-		d.pool.refused(key, conn, err)
+		alone := d.pool.refused(key, conn, err)
 		if ctx.Err() != nil {
 			return nil, nil, nil, timedOut("shell", p.target(), 0, err)
 		}
-		if fresh {
+		if fresh && alone {
+			refusals++
+		}
+		if refusals > 1 { // once may be others' doing, who took its slots and are gone again
 			return nil, nil, nil, fail("shell", environment.CodeShellUnusable,
 				fmt.Sprintf("%s refuses to open a session (SSH channel).", p.target().capital()), err)
 		}
@@ -205,20 +208,21 @@ func (p *pool) release(conn *connection) {
 	conn.used = time.Now()
 }
 
-// refused notes that a connection did not open a session. A server that only
-// refuses another one keeps its connection; any other error means that the
-// connection is of no use.
-func (p *pool) refused(key poolKey, conn *connection, err error) {
+// refused notes that a connection did not open a session, and reports whether
+// there was no other session on it. A server that only refuses another one keeps
+// its connection; any other error means that the connection is of no use.
+func (p *pool) refused(key poolKey, conn *connection, err error) (alone bool) {
 	p.mu.Lock()
 	conn.sessions--
 	_, only := errors.AsType[*gossh.OpenChannelError](err)
-	others := conn.sessions > 0
+	alone = conn.sessions == 0
 	conn.full = only
 	p.mu.Unlock()
-	if !only || !others {
+	if !only || alone {
 		p.drop(key, conn)
 		conn.link.close()
 	}
+	return alone
 }
 
 func (p *pool) drop(key poolKey, conn *connection) {

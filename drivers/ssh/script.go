@@ -24,7 +24,7 @@ func (s script) String() string {
 	if s.full {
 		b.WriteString(scriptPlatform)
 	} else {
-		b.WriteString("k=$(uname -sn)\nsay kernel \"$k\"\n")
+		b.WriteString(scriptHost)
 	}
 	b.WriteString(scriptBoot)
 	fmt.Fprintf(&b, "d=%s\n", quoteHome(s.workspace))
@@ -45,6 +45,15 @@ const scriptBegin = `LC_ALL=C
 export LC_ALL
 say() { printf '%s %s=%s\n' "$M" "$1" "$2"; }
 say begin
+`
+
+// scriptHost needs no process of its own on Linux.
+const scriptHost = `if [ -r /proc/sys/kernel/hostname ]; then
+  read -r h </proc/sys/kernel/hostname
+else
+  h=$(uname -n)
+fi
+say host "$h"
 `
 
 // scriptPlatform stops where Berth could run nothing.
