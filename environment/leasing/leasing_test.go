@@ -137,6 +137,12 @@ func (d *fakeDriver) Release(ctx context.Context, ref environment.Ref, how envir
 	return environment.Receipt{Outcome: "released", ProviderID: ref.ProviderID}, nil
 }
 
+func (d *fakeDriver) releases() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.released
+}
+
 func (d *fakeDriver) onRelease(do func(context.Context) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -177,8 +183,8 @@ func TestAcquire_andFinish(t *testing.T) {
 		if err := json.Unmarshal(l.Receipt, &receipt); err != nil || receipt.Outcome != "released" || receipt.At.IsZero() {
 			t.Errorf("receipt %s, %v", l.Receipt, err)
 		}
-		if b.driver.released != 1 || b.driver.dispositions[0] != environment.Keep {
-			t.Errorf("released %d times, %v; want once, a host kept as it is", b.driver.released, b.driver.dispositions)
+		if b.driver.releases() != 1 || b.driver.dispositions[0] != environment.Keep {
+			t.Errorf("released %d times, %v; want once, a host kept as it is", b.driver.releases(), b.driver.dispositions)
 		}
 	})
 }
@@ -237,7 +243,7 @@ func TestFinish_driverFailsAndIsTriedAgain(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- b.Run(ctx) }()
 		time.Sleep(10 * time.Minute)
-		if n := b.driver.released; n < 5 || n > 10 {
+		if n := b.driver.releases(); n < 5 || n > 10 {
 			t.Errorf("tried %d times in 10 min, want growing pauses", n)
 		}
 		time.Sleep(3 * time.Hour)
@@ -282,7 +288,11 @@ func TestRelease_byAnOperator(t *testing.T) {
 			t.Fatal(err)
 		}
 		hangUp, cancel := context.WithCancel(t.Context())
-		b.driver.onRelease(func(ctx context.Context) error { cancel(); return ctx.Err() })
+		b.driver.onRelease(func(ctx context.Context) error {
+			cancel()
+			time.Sleep(time.Second)
+			return ctx.Err()
+		})
 		for range 2 {
 			if l, err = b.Release(hangUp, operator, l.ID); err != nil || l.Status != environment.LeaseReleased {
 				t.Errorf("got %s, %v; want released, although the caller hung up", l.Status, err)
@@ -332,7 +342,7 @@ func TestRun_sweepsWhatDeadServersLeft(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBed(t)
 				id := test.prepare(b)
-				before := b.driver.released
+				before := b.driver.releases()
 				next := b.serve()
 				if n, err := next.Tick(t.Context()); err != nil || b.get(id).Owner == b.owner {
 					t.Fatalf("%d taken from a server that lives, %v", n, err)
@@ -345,8 +355,8 @@ func TestRun_sweepsWhatDeadServersLeft(t *testing.T) {
 					t.Fatal(err)
 				}
 				l := b.get(id)
-				if l.Status != test.want || (b.driver.released > before) != test.released {
-					t.Errorf("got %s, released %v; want %s", l.Status, b.driver.released > before, test.want)
+				if l.Status != test.want || (b.driver.releases() > before) != test.released {
+					t.Errorf("got %s, released %v; want %s", l.Status, b.driver.releases() > before, test.want)
 				}
 				time.Sleep(2 * time.Hour) // what the dead one still does changes nothing
 				if got := b.get(id); got.Status != l.Status {
@@ -355,4 +365,75 @@ func TestRun_sweepsWhatDeadServersLeft(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Two let go of one lease at the same time: the first word stays.
+func TestFinish_twiceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBed(t)
+		l := b.acquire()
+		slow := true
+		b.driver.onRelease(func(context.Context) error {
+			if slow {
+				slow = false
+				time.Sleep(5 * time.Second)
+			}
+			return nil
+		})
+		done := make(chan environment.Lease, 1)
+		go func() {
+			late, err := b.Finish(context.Background(), l.ID, environment.Spec{}, environment.LeaseReleased, "")
+			if err != nil {
+				t.Error(err)
+			}
+			done <- late
+		}()
+		synctest.Wait()
+		first, err := b.Finish(t.Context(), l.ID, environment.Spec{}, environment.LeaseReleased, "")
+		if err != nil || first.Status != environment.LeaseReleased {
+			t.Fatalf("got %+v, %v", first, err)
+		}
+		if late := <-done; late.Status != environment.LeaseReleased || !late.ReleasedAt.Equal(*first.ReleasedAt) {
+			t.Errorf("the second overwrote the first: %v, then %v", first.ReleasedAt, late.ReleasedAt)
+		}
+	})
+}
+
+// awayStore is a database that takes no change of a lease for a while.
+type awayStore struct {
+	*environmenttest.Store
+	away bool
+}
+
+func (s *awayStore) UpdateLease(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
+	if s.away {
+		return environment.Lease{}, environment.Unavailable("database_unavailable", "The database does not answer.")
+	}
+	return s.Store.UpdateLease(ctx, id, change, a)
+}
+
+// The work is cancelled while the database is away: the sweep ends the row.
+func TestAcquire_cancelledWhileTheDatabaseIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBed(t)
+		store := &awayStore{Store: b.store, away: true}
+		s := leasing.New(store, registry{b.driver}, b.owner, time.Now, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := s.Acquire(ctx, b.request()); err == nil {
+			t.Fatal("acquired without a row")
+		}
+		if b.driver.releases() != 1 {
+			t.Errorf("given back %d times, want once", b.driver.releases())
+		}
+		short, end := context.WithTimeout(t.Context(), time.Minute)
+		defer end()
+		if _, err := s.Tick(short); err != nil || b.only().Status != environment.LeaseAcquiring {
+			t.Errorf("row %s, %v; want it to wait", b.only().Status, err)
+		}
+		store.away = false
+		if _, err := s.Tick(t.Context()); err != nil || b.only().Status != environment.LeaseFailed {
+			t.Errorf("row %s, %v; want failed", b.only().Status, err)
+		}
+	})
 }

@@ -135,3 +135,26 @@ func TestCancel_whileNoServerLives(t *testing.T) {
 		}
 	})
 }
+
+func TestCancel_inTheQueue(t *testing.T) {
+	inBubble(t, newTarget(exit(0, 0)), func(t *testing.T, b *bed) {
+		// The cancel comes in between the row and the worker's first step.
+		b.server.store.before = func(write int) {
+			if write == 2 {
+				page, err := b.store.Runs(context.Background(), running.Filter{})
+				if err != nil || len(page.Items) != 1 {
+					t.Fatalf("runs %+v, %v", page, err)
+				}
+				if got, err := b.server.Cancel(context.Background(), operator, page.Items[0].ID); err != nil || got.Status != environment.RunCancelled {
+					t.Errorf("cancel: %s, %v; want cancelled at once", got.Status, err)
+				}
+			}
+		}
+		r := b.end(b.start(b.input("x")).ID)
+		time.Sleep(time.Second)
+		again := b.run(r.ID)
+		if r.Status != environment.RunCancelled || len(again.Phases) != 1 || again.Phases[0].FinishedAt == nil || len(b.target.starts) != 0 {
+			t.Errorf("got %+v, want cancelled and nothing after", again)
+		}
+	})
+}

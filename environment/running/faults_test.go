@@ -23,6 +23,7 @@ type serverStore struct {
 	writes  int
 	crashAt int  // 0: never
 	after   bool // the write that kills takes effect
+	before  func(write int)
 	appends []int
 }
 
@@ -63,8 +64,11 @@ func (s *serverStore) write(do func() error) error {
 	}
 	s.mu.Lock()
 	s.writes++
-	dies, after := s.writes == s.crashAt, s.after
+	n, dies, after, before := s.writes, s.writes == s.crashAt, s.after, s.before
 	s.mu.Unlock()
+	if before != nil {
+		before(n)
+	}
 	if !dies {
 		return do()
 	}

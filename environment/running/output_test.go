@@ -139,7 +139,7 @@ func TestOutput_secretsAreMasked(t *testing.T) {
 		fails(0, "plain: visible "), fails(time.Second, "own-ca"), exit(time.Second, 0),
 	}
 	inBubble(t, newTarget(steps...), func(t *testing.T, b *bed) {
-		b.specs.secrets = map[string]environment.Secret{"password": environment.NewSecret("stored-canary\n"), "passphrase": environment.NewSecret("p: ")}
+		b.specs.secrets = map[string]environment.Secret{"password": environment.NewSecret("stored-canary\n"), "passphrase": environment.NewSecret("n: ")}
 		b.specs.vars = []environment.EnvValue{{Name: "DB_PASSWORD", Value: environment.NewSecret("env-canary"), Masked: true},
 			{Name: "MODE", Value: environment.NewSecret("visible")}}
 		in := b.input("x")

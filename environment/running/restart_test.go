@@ -223,3 +223,72 @@ func TestRun_databaseAwayFor20Seconds(t *testing.T) {
 		})
 	}
 }
+
+// crowd is how many servers are, and were at most, attached to the one command.
+func (t *target) crowd() (now, most int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range t.works {
+		now, most = w.attached, w.most
+	}
+	return now, most
+}
+
+func TestRun_takenOverWhileItSaysNothing(t *testing.T) {
+	inBubble(t, newTarget(out(10*time.Minute, "x"), exit(0, 0)), func(t *testing.T, b *bed) {
+		r := b.start(b.input("x"))
+		b.wait(r.ID, is(environment.RunRunning))
+		b.boot() // the first is declared dead although it lives
+		time.Sleep(10 * time.Second)
+		if now, _ := b.target.crowd(); now != 1 {
+			t.Errorf("%d servers at the command, want the new one only", now)
+		}
+		if r = b.end(r.ID); r.Status != environment.RunSucceeded {
+			t.Errorf("got %s, want success", r.Status)
+		}
+	})
+}
+
+// A server loses a run and gets it back before its worker noticed.
+func TestRun_comesBackToAServerThatLostIt(t *testing.T) {
+	steps, _, _ := talk()
+	inBubble(t, newTarget(steps...), func(t *testing.T, b *bed) {
+		r := b.start(b.input("talk"))
+		b.wait(r.ID, is(environment.RunRunning))
+		other := environment.NewID()
+		if _, err := b.store.UpdateRun(context.Background(), r.ID, b.server.owner, func(r *environment.Run) error {
+			r.Owner = other // which is not alive
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := b.server.Tick(context.Background()); n != 1 || err != nil {
+			t.Fatalf("%d taken over, %v", n, err)
+		}
+		time.Sleep(time.Second)
+		if now, most := b.target.crowd(); now != 1 || most != 1 {
+			t.Errorf("%d workers at the command, %d at most; want one after the other", now, most)
+		}
+		checkWhole(t, b, b.end(r.ID))
+	})
+}
+
+func TestRun_resumeAsksOnlyForWhatIsMissing(t *testing.T) {
+	steps, _, _ := talk()
+	inBubble(t, newTarget(steps...), func(t *testing.T, b *bed) {
+		r := b.start(b.input("talk"))
+		b.wait(r.ID, func(r environment.Run) bool { return r.LogSize > 50 })
+		time.Sleep(100 * time.Millisecond)
+		b.server.kill()
+		stored, err := b.store.Received(context.Background(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.boot()
+		time.Sleep(100 * time.Millisecond)
+		if seen := b.target.seen; !seen.Resume || seen.Received[environment.Stdout] != stored[environment.Stdout] || seen.Received[environment.Stderr] != stored[environment.Stderr] {
+			t.Errorf("asked from %v, want from %v", seen.Received, stored)
+		}
+		checkWhole(t, b, b.end(r.ID))
+	})
+}

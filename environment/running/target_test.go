@@ -57,6 +57,7 @@ type work struct {
 	spool    map[environment.Stream][]byte
 	order    []environment.LogChunk // as it was written
 	attached int
+	most     int       // attached at once
 	alone    time.Time // since when nobody renews it
 	result   *environment.ExecResult
 	stop     chan string   // how it is to end
@@ -227,6 +228,7 @@ func (l *link) attach(order environment.Exec) (*work, error) {
 		w = l.start(order)
 	}
 	w.attached++
+	w.most = max(w.most, w.attached)
 	return w, nil
 }
 

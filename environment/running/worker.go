@@ -137,8 +137,12 @@ func (w *worker) untilHalted(ctx context.Context) (context.Context, context.Canc
 }
 
 // watchPause is the least time between two reads of a run's row: every chunk of
-// output wakes its readers.
-const watchPause = 100 * time.Millisecond
+// output wakes its readers. watchLook is when it is read without a wake-up: a
+// server that takes a run over changes nothing that wakes anybody.
+const (
+	watchPause = 100 * time.Millisecond
+	watchLook  = 5 * time.Second
+)
 
 // watch halts the work when somebody asked for its end on any server, and lets
 // go of it when it is not this server's any more. The returned function ends
@@ -164,10 +168,13 @@ func (w *worker) watch(ctx context.Context) func() {
 				w.halt(errCancel)
 			}
 			sleep(ctx, watchPause)
+			look := time.NewTimer(watchLook)
 			select {
 			case <-wake:
+			case <-look.C:
 			case <-ctx.Done():
 			}
+			look.Stop()
 		}
 	})
 	return func() {
