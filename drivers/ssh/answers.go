@@ -103,10 +103,10 @@ func (d *Driver) unusable(ep endpoint, exit *shell.ExitError, stdout, stderr str
 	}
 	f := fail("shell", environment.CodeShellUnusable, text+".", cause).within("seconds", d.limits.Shell.Seconds())
 	if exit != nil {
-		f.measure("exitCode", exit.Code)
+		f.measured["exitCode"] = exit.Code
 	}
 	if said != "" {
-		f.measure("said", said)
+		f.measured["said"] = said
 	}
 	return f
 }

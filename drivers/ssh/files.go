@@ -113,10 +113,6 @@ func (w *workspace) walk(root, name string) (string, fs.FileInfo, error) {
 		return "", nil, w.escapes()
 	}
 	at, links := root, 0
-	info, err := w.client.Stat(root)
-	if err != nil {
-		return "", nil, w.explain(err)
-	}
 	steps := strings.Split(name, "/")
 	for len(steps) > 0 {
 		step := steps[0]
@@ -132,7 +128,8 @@ func (w *workspace) walk(root, name string) (string, fs.FileInfo, error) {
 			continue
 		}
 		next := path.Join(at, step)
-		if info, err = w.client.Lstat(next); err != nil {
+		info, err := w.client.Lstat(next)
+		if err != nil {
 			return "", nil, w.explain(err)
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
@@ -155,7 +152,8 @@ func (w *workspace) walk(root, name string) (string, fs.FileInfo, error) {
 		}
 		steps = append(strings.Split(target, "/"), steps...)
 	}
-	if info, err = w.client.Lstat(at); err != nil {
+	info, err := w.client.Lstat(at)
+	if err != nil {
 		return "", nil, w.explain(err)
 	}
 	return at, info, nil

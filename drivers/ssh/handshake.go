@@ -148,7 +148,8 @@ func (h *handshake) hostKeyFailure(ctx context.Context, l *link, conn net.Conn, 
 		}
 		return list
 	}
-	f.measure("host", h.ep.name()).measure("presented", prints(f.presented)).within("trusted", prints(f.trusted))
+	f.measured["host"], f.measured["presented"] = h.ep.name(), prints(f.presented)
+	f.limit["trusted"] = prints(f.trusted)
 	f.err = f.err.With("presented", f.presented).With("trusted", f.trusted)
 	return f
 }

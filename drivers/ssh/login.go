@@ -181,9 +181,9 @@ func (a *attempt) answer(_, _ string, questions []string, echos []bool) ([]strin
 // failure explains a login that did not succeed.
 func (a *attempt) failure(cause error) *failure {
 	measured := func(f *failure) *failure {
-		f.measure("user", a.ep.user).measure("accepts", slices.Clone(a.allowed))
+		f.measured["user"], f.measured["accepts"] = a.ep.user, slices.Clone(a.allowed)
 		if prints := a.offered(); len(prints) > 0 {
-			f.measure("offeredKeys", prints)
+			f.measured["offeredKeys"] = prints
 		}
 		return f
 	}

@@ -94,7 +94,7 @@ func (d *Driver) presented(ctx context.Context, dial dialer, ep endpoint, seen g
 // scan learns from conn, which it closes, which key types the server has, and
 // then each of the keys.
 func (d *Driver) scan(ctx context.Context, conn net.Conn, dial dialer, ep endpoint) ([]gossh.PublicKey, *failure) {
-	_, cause, f := d.peek(ctx, conn, ep, noAlgorithm)
+	_, f, cause := d.peek(ctx, conn, ep, noAlgorithm)
 	if f != nil {
 		return nil, f
 	}
@@ -122,7 +122,7 @@ func (d *Driver) scan(ctx context.Context, conn net.Conn, dial dialer, ep endpoi
 		group.Go(func() error {
 			conn, err := dial(ctx)
 			if err == nil {
-				keys[i], err, _ = d.peek(ctx, conn, ep, algorithm)
+				keys[i], _, err = d.peek(ctx, conn, ep, algorithm)
 			}
 			if err != nil {
 				mu.Lock()
@@ -143,7 +143,7 @@ func (d *Driver) scan(ctx context.Context, conn net.Conn, dial dialer, ep endpoi
 // peek begins a handshake for one host key algorithm and ends it when the key
 // was presented, before any login. It closes conn. The error is why the
 // handshake ended otherwise; the failure is set when no greeting came.
-func (d *Driver) peek(ctx context.Context, conn net.Conn, ep endpoint, algorithm string) (gossh.PublicKey, error, *failure) {
+func (d *Driver) peek(ctx context.Context, conn net.Conn, ep endpoint, algorithm string) (gossh.PublicKey, *failure, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	g := newGreeter(conn, d.limits.Greeting, func(string) {})
@@ -160,10 +160,10 @@ func (d *Driver) peek(ctx context.Context, conn net.Conn, ep endpoint, algorithm
 		return key, nil, nil
 	}
 	if f := g.failure(ctx, ep, err); f != nil {
-		return nil, err, f
+		return nil, f, err
 	}
 	if err == nil {
 		err = errStop
 	}
-	return nil, err, nil
+	return nil, nil, err
 }
