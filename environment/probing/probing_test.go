@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/environment"
+	"berth/environment/catalogue"
 	"berth/environment/environmenttest"
 	"berth/environment/probing"
 
@@ -168,6 +169,30 @@ func TestStart_doubleClick(t *testing.T) {
 		}
 		if third := b.start(env.ID); third.ID == first.ID {
 			t.Error("an ended probe was given for a new one")
+		}
+	})
+}
+
+// TestStart_afterAnEdit: a test that began before the edit says nothing about
+// what is saved now, so it is ended and not given for the new one.
+func TestStart_afterAnEdit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBed(t, 2)
+		b.driver.play(silent)
+		env := b.env("ssh", "box", environment.StatusActive)
+		first := b.start(env.ID)
+		if _, err := b.store.UpdateEnvironment(t.Context(), catalogue.Write{Environment: env, ConfigChanged: true}, env.Revision); err != nil {
+			t.Fatal(err)
+		}
+		second := b.start(env.ID)
+		if second.ID == first.ID {
+			t.Fatal("the probe of the old config was given for the new one")
+		}
+		if got := b.get(first.ID).State; got != environment.ProbeCancelled {
+			t.Errorf("the old probe is %s, want cancelled", got)
+		}
+		if second.ConfigRevision != env.Revision+1 {
+			t.Errorf("the new probe is of revision %d, want %d", second.ConfigRevision, env.Revision+1)
 		}
 	})
 }

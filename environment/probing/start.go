@@ -2,6 +2,7 @@ package probing
 
 import (
 	"context"
+	"time"
 
 	"berth/environment"
 	"berth/environment/access"
@@ -129,6 +130,9 @@ func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
 		return environment.Probe{}, stopping()
 	}
 	p, created, err := s.store.CreateProbe(ctx, j.probe)
+	if err == nil && !created && p.ConfigRevision != j.probe.ConfigRevision {
+		p, created, err = s.supersede(ctx, j, p)
+	}
 	if err != nil || !created {
 		return p, err
 	}
@@ -142,6 +146,24 @@ func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
 	}
 	return p, nil
 }
+
+// supersede ends a probe of a config that was edited since, whose verdict would
+// say nothing about what is saved now, and writes the row of the new one.
+func (s *Service) supersede(ctx context.Context, j job, old environment.Probe) (environment.Probe, bool, error) {
+	if err := s.store.AskCancel(ctx, old.ID, j.actor.Name); err != nil {
+		return environment.Probe{}, false, err
+	}
+	wait, cancel := context.WithTimeout(ctx, supersedeWait)
+	defer cancel()
+	if _, err := s.Wait(wait, j.actor, old.ID); err != nil {
+		return environment.Probe{}, false, environment.Conflict("probe_under_way",
+			"A test of the earlier settings is still under way. Try again when it has ended.").Because(err)
+	}
+	return s.store.CreateProbe(ctx, j.probe)
+}
+
+// supersedeWait is how long a cancelled probe may take to end.
+const supersedeWait = 10 * time.Second
 
 func stopping() error {
 	return environment.Unavailable("server_stopping", "This server is starting or stopping. Try again in a moment.")
