@@ -151,6 +151,9 @@ func (b *tab) visitStatus(path string) int {
 	b.t.Helper()
 	res, err := b.page.Goto(b.base + path)
 	b.must(err, "visit %s", path)
+	if res == nil {
+		return 0 // not over HTTP
+	}
 	return res.Status()
 }
 

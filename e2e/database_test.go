@@ -78,6 +78,7 @@ func outage(t *testing.T, away time.Duration) {
 	d.prints(t, run, "line 5\n")
 	b := open(t, s.url, desktop)
 	b.expect("503")
+	b.expect(`\[object Event\]`) // htmx on a stream that broke
 	b.visit("/companies/" + s.company + "/runs/" + run)
 	b.inState("#run", "running")
 

@@ -113,13 +113,7 @@ func (b *tab) lookAt(name string, l look) {
 	if over, ok := b.eval(`() => document.documentElement.scrollWidth - document.documentElement.clientWidth`).(int); !ok || over > 0 {
 		b.t.Errorf("%s is %d px too wide", title, over)
 	}
-	out, ok := b.eval(`async () => JSON.stringify((await axe.run(document, {resultTypes: ['violations']})).violations.map(v =>
-		({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))`).(string)
-	var found []finding
-	if !ok || json.Unmarshal([]byte(out), &found) != nil {
-		b.t.Fatalf("%s: axe-core says %v", title, out)
-	}
-	for _, f := range found {
+	for _, f := range b.violations() {
 		for _, n := range f.Nodes {
 			b.t.Errorf("%s: axe-core: %s (%s): %s\n%s\n%s", title, f.ID, f.Impact, f.Help, n.HTML, n.FailureSummary)
 		}
@@ -127,5 +121,33 @@ func (b *tab) lookAt(name string, l look) {
 	file := filepath.Join("shots", strings.ReplaceAll(title, "/", "_")+".png")
 	if _, err := b.page.Screenshot(playwright.PageScreenshotOptions{Path: playwright.String(file), FullPage: playwright.Bool(true)}); err != nil {
 		b.t.Errorf("picture of %s: %v", title, err)
+	}
+}
+
+// violations are what axe-core holds against the page as it is.
+func (b *tab) violations() []finding {
+	b.t.Helper()
+	out, ok := b.eval(`async () => JSON.stringify((await axe.run(document, {resultTypes: ['violations']})).violations.map(v =>
+		({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.slice(0, 3).map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))`).(string)
+	var found []finding
+	if !ok || json.Unmarshal([]byte(out), &found) != nil {
+		b.t.Fatalf("axe-core says %v", out)
+	}
+	return found
+}
+
+// TestPreviews_CanFail shows a bad page to axe-core.
+func TestPreviews_CanFail(t *testing.T) {
+	b := open(t, "", look{width: 390, height: 844, previews: true})
+	b.must(b.page.AddInitScript(playwright.Script{Content: playwright.String(axeSource(t))}), "add axe-core")
+	b.visit("data:text/html,<title>x</title><img src='data:,'><p style='color:%23aaa;background:%23fff'>pale</p><input>")
+	found := map[string]bool{}
+	for _, f := range b.violations() {
+		found[f.ID] = true
+	}
+	for _, want := range []string{"image-alt", "color-contrast", "label", "html-has-lang"} {
+		if !found[want] {
+			t.Errorf("axe-core does not find %s; it finds %v", want, found)
+		}
 	}
 }
