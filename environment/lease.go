@@ -44,6 +44,13 @@ func (s LeaseStatus) CanBecome(next LeaseStatus) bool { return slices.Contains(l
 // Ended reports whether nothing is held any more.
 func (s LeaseStatus) Ended() bool { return len(leaseMoves[s]) == 0 }
 
+// Borrowed reports whether the target is somebody's own host: nothing is made for
+// the lease, so nothing is left behind when it is forgotten.
+func (l Lease) Borrowed() bool { return BorrowedHost(l.Driver) }
+
+// BorrowedHost reports whether a driver's targets are hosts of somebody's own.
+func BorrowedHost(driver string) bool { return driver == DriverLocal || driver == DriverSSH }
+
 // Live reports whether the holder may use the target.
 func (s LeaseStatus) Live() bool { return s == LeaseAcquiring || s == LeaseActive }
 

@@ -128,6 +128,16 @@ type Run struct {
 	Input []byte `json:"-"`
 }
 
+// OnlyProgress reports whether next differs from r in nothing but how far the
+// work has come: not in its end, in what is known of its end, in who asked for
+// that, or in who looks after it.
+func (r Run) OnlyProgress(next Run) bool {
+	return !next.Status.Ended() && r.Owner == next.Owner && r.Termination == next.Termination &&
+		same(r.CancelBy, next.CancelBy) && same(r.ExitCode, next.ExitCode) && same(r.Signal, next.Signal) && same(r.Failure, next.Failure)
+}
+
+func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // Stream is one of a command's two outputs.
 type Stream string
 

@@ -59,8 +59,17 @@ func (db *DB) Events(ctx context.Context, subject uuid.UUID, after int64, limit 
 // emit appends an event and wakes its subject. The caller holds the subject's
 // row, so that events become visible in the order of their numbers.
 func emit(ctx context.Context, tx *sqlx.Tx, subject uuid.UUID, kind environment.EventKind, payload any) error {
+	return emitted(ctx, tx, subject, kind, payload, false)
+}
+
+// emitLazily is emit for mere progress: see lazily.
+func emitLazily(ctx context.Context, tx *sqlx.Tx, subject uuid.UUID, kind environment.EventKind, payload any) error {
+	return emitted(ctx, tx, subject, kind, payload, true)
+}
+
+func emitted(ctx context.Context, tx *sqlx.Tx, subject uuid.UUID, kind environment.EventKind, payload any, progress bool) error {
 	_, err := tx.ExecContext(ctx, `
 		with added as (insert into events (subject, kind, payload) values ($1::uuid, $2, $3) returning subject)
-		select pg_notify($4, subject::text) from added`, subject.String(), string(kind), document{payload}, channel)
+		select pg_notify($4, subject::text), `+lazily("$5")+` from added`, subject.String(), string(kind), document{payload}, channel, progress)
 	return err
 }

@@ -29,10 +29,12 @@ func (db *DB) CreateLease(ctx context.Context, l environment.Lease) error {
 				provider_lease_id, ref, acquired_at, last_used_at, expires_at, released_at, failure_reason, cleanup_status, receipt,
 				metadata, owner, created_at, updated_at)
 			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()), coalesce($13, now()), $14, $15, $16, $17, $18,
-				$19, $20, coalesce($21, now()), coalesce($22, now()))`,
+				$19, $20, coalesce($21, now()), coalesce($22, now()))
+			returning `+lazily("$23"),
 			l.ID, l.CompanyID, l.EnvironmentID, l.RunID, l.OwnerKind, string(l.Status), l.Policy, l.Driver, l.Provider,
 			cleanPtr(l.ProviderID), document{l.Ref}, orNow(l.AcquiredAt), orNow(l.LastUsedAt), l.ExpiresAt, l.ReleasedAt,
-			cleanPtr(l.FailureReason), l.CleanupStatus, document{l.Receipt}, document{l.Metadata}, l.Owner, orNow(l.CreatedAt), orNow(l.UpdatedAt))
+			cleanPtr(l.FailureReason), l.CleanupStatus, document{l.Receipt}, document{l.Metadata}, l.Owner, orNow(l.CreatedAt), orNow(l.UpdatedAt),
+			l.Borrowed() && l.Status == environment.LeaseAcquiring)
 		return err
 	})
 }
@@ -67,17 +69,21 @@ func (db *DB) UpdateLease(ctx context.Context, id uuid.UUID, change func(*enviro
 // updateLease stores a lease over its row, and reads it back.
 func updateLease(ctx context.Context, tx *sqlx.Tx, l *environment.Lease) error {
 	in := *l
-	*l = environment.Lease{}
-	err := tx.GetContext(ctx, l, `
+	var out struct {
+		environment.Lease
+		Lazy *string `db:"lazy"`
+	}
+	err := tx.GetContext(ctx, &out, `
 		update environment_leases set company_id = $2, environment_id = $3, run_id = $4, owner_kind = $5, status = $6,
 			lease_policy = $7, driver = $8, provider = $9, provider_lease_id = $10, ref = $11, acquired_at = $12, last_used_at = $13,
 			expires_at = $14, released_at = $15, failure_reason = $16, cleanup_status = $17, receipt = $18, metadata = $19, owner = $20,
 			updated_at = now()
-		where id = $1 returning `+leaseColumns,
+		where id = $1 returning `+leaseColumns+`, `+lazily("$21")+` as lazy`,
 		in.ID, in.CompanyID, in.EnvironmentID, in.RunID, in.OwnerKind, string(in.Status), in.Policy, in.Driver, in.Provider,
 		cleanPtr(in.ProviderID), document{in.Ref}, in.AcquiredAt, in.LastUsedAt, in.ExpiresAt, in.ReleasedAt,
-		cleanPtr(in.FailureReason), in.CleanupStatus, document{in.Receipt}, document{in.Metadata}, in.Owner)
-	*l = leaseInUTC(*l)
+		cleanPtr(in.FailureReason), in.CleanupStatus, document{in.Receipt}, document{in.Metadata}, in.Owner,
+		in.Borrowed() && in.Status == environment.LeaseActive)
+	*l = leaseInUTC(out.Lease)
 	return err
 }
 

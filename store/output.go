@@ -48,29 +48,51 @@ func (db *DB) AppendOutput(ctx context.Context, id, owner uuid.UUID, chunks []en
 		if owner != uuid.Nil && log.Owner != owner {
 			return takenOver()
 		}
-		was := log.Size
+		var pieces []environment.LogChunk
 		for _, c := range chunks {
-			if err := appendChunk(ctx, tx, id, &log, c); err != nil {
+			pieces = append(pieces, log.take(c)...)
+		}
+		if len(pieces) == 0 {
+			return nil
+		}
+		last := len(pieces) - 1
+		for _, piece := range pieces[:last] {
+			if _, err := exec(ctx, tx, insertOutput, outputValues(id, piece)...); err != nil {
 				return err
 			}
 		}
-		if log.Size == was {
-			return nil
-		}
-		if err := cutLog(ctx, tx, id, &log); err != nil {
+		if err := grow(ctx, tx, id, &log, pieces[last]); err != nil {
 			return err
 		}
-		_, err := exec(ctx, tx, `
-			with grown as (
-				update runs set log_size = $2, log_cut = $3, stdout_size = $4, stderr_size = $5 where id = $1 returning id)
-			select pg_notify($6, id::text) from grown`, id, log.Size, log.Cut, log.Stdout, log.Stderr, channel)
-		return err
+		return cutLog(ctx, tx, id, log)
 	})
 }
 
-// appendChunk stores what of a chunk is new, in pieces of which none lies on
-// both sides of the log's head.
-func appendChunk(ctx context.Context, tx *sqlx.Tx, id uuid.UUID, log *logState, c environment.LogChunk) error {
+const insertOutput = `
+	insert into events (subject, kind, stream, log_offset, stream_offset, chunk) values ($1, 'output', $2, $3, $4, $5)`
+
+func outputValues(id uuid.UUID, piece environment.LogChunk) []any {
+	return []any{id, string(piece.Stream), piece.Offset, piece.StreamOffset, piece.Data}
+}
+
+// grow stores the last piece with the new size of the log, in one statement: it
+// is all that most writes need.
+func grow(ctx context.Context, tx *sqlx.Tx, id uuid.UUID, log *logState, last environment.LogChunk) error {
+	from, to := environment.CutOf(log.Size)
+	log.Cut = to - from
+	_, err := exec(ctx, tx, `
+		with added as (`+insertOutput+`),
+		grown as (
+			update runs set log_size = $6, log_cut = $7, stdout_size = $8, stderr_size = $9 where id = $1 returning id)
+		select pg_notify($10, id::text) from grown`,
+		append(outputValues(id, last), log.Size, log.Cut, log.Stdout, log.Stderr, channel)...)
+	return err
+}
+
+// take counts a chunk and returns what of it is new, in pieces of which none
+// lies on both sides of the log's head.
+func (log *logState) take(c environment.LogChunk) []environment.LogChunk {
+	var pieces []environment.LogChunk
 	received := log.received(c.Stream)
 	c = c.Beyond(*received)
 	c.Offset = log.Size
@@ -81,25 +103,19 @@ func appendChunk(ctx context.Context, tx *sqlx.Tx, id uuid.UUID, log *logState, 
 		if c.Offset < environment.LogHead {
 			end = min(end, environment.LogHead)
 		}
-		piece := c.Until(end)
-		_, err := exec(ctx, tx, `
-			insert into events (subject, kind, stream, log_offset, stream_offset, chunk) values ($1, 'output', $2, $3, $4, $5)`,
-			id, string(piece.Stream), piece.Offset, piece.StreamOffset, piece.Data)
-		if err != nil {
-			return err
-		}
+		pieces = append(pieces, c.Until(end))
 		c = c.From(end)
 	}
-	return nil
+	return pieces
 }
 
 // cutLog drops what is no longer kept of a long log: whole rows, and the front
 // of the one in which the kept tail begins.
-func cutLog(ctx context.Context, tx *sqlx.Tx, id uuid.UUID, log *logState) error {
-	from, to := environment.CutOf(log.Size)
-	if log.Cut = to - from; log.Cut == 0 {
+func cutLog(ctx context.Context, tx *sqlx.Tx, id uuid.UUID, log logState) error {
+	if log.Cut == 0 {
 		return nil
 	}
+	from, to := environment.CutOf(log.Size)
 	_, err := exec(ctx, tx, `
 		delete from events
 		where subject = $1 and kind = 'output' and log_offset >= $2 and log_offset + length(chunk) <= $3`, id, from, to)

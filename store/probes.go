@@ -132,7 +132,7 @@ func (db *DB) BeginProbe(ctx context.Context, id uuid.UUID) (bool, error) {
 		if err != nil {
 			return err
 		}
-		return emit(ctx, tx, id, environment.EventState, p.EventOf())
+		return emitLazily(ctx, tx, id, environment.EventState, p.EventOf())
 	})
 	return begun, err
 }
@@ -141,9 +141,6 @@ func (db *DB) BeginProbe(ctx context.Context, id uuid.UUID) (bool, error) {
 // that a crash takes back is one that its probe did not survive either.
 func (db *DB) ReportStage(ctx context.Context, id uuid.UUID, stage environment.Stage) error {
 	return db.tx(ctx, "report a stage", func(tx *sqlx.Tx) error {
-		if _, err := exec(ctx, tx, `set local synchronous_commit = off`); err != nil {
-			return err
-		}
 		p, err := probeIn(ctx, tx, id)
 		if err != nil || p.State.Ended() {
 			return err
@@ -152,7 +149,7 @@ func (db *DB) ReportStage(ctx context.Context, id uuid.UUID, stage environment.S
 		if _, err := exec(ctx, tx, `update probes set stages = $2 where id = $1`, id, document{orEmpty(p.Stages)}); err != nil {
 			return err
 		}
-		return emit(ctx, tx, id, environment.EventStage, stage)
+		return emitLazily(ctx, tx, id, environment.EventStage, stage)
 	})
 }
 

@@ -17,21 +17,19 @@ import (
 func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Activity) error {
 	return db.tx(ctx, "create a run", func(tx *sqlx.Tx) error {
 		_, err := exec(ctx, tx, `
-			insert into runs (id, company_id, environment_id, environment_name, driver, target, kind, title, command, cwd, working_dir,
-				env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20)`,
+			with made as (
+				insert into runs (id, company_id, environment_id, environment_name, driver, target, kind, title, command, cwd, working_dir,
+					env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20)
+				returning id),
+			counted as (update environments set runs = runs + 1 where id = $3),
+			added as (insert into events (subject, kind, payload) select id, $21, $22 from made returning subject)
+			select pg_notify($23, subject::text) from added`,
 			r.ID, r.CompanyID, r.EnvironmentID, clean(r.EnvironmentName), r.Driver, clean(r.Target), r.Kind, cleanPtr(r.Title),
 			document{orEmpty(r.Command)}, cleanPtr(r.Cwd), cleanPtr(r.WorkingDir), document{orEmpty(r.EnvNames)}, r.TimeoutSec,
-			string(r.Status), document{orEmpty(r.Phases)}, r.Owner, clean(r.ActorName), orNow(r.CreatedAt), r.Deadline, r.Input)
+			string(r.Status), document{orEmpty(r.Phases)}, r.Owner, clean(r.ActorName), orNow(r.CreatedAt), r.Deadline, r.Input,
+			string(environment.EventState), document{r.EventOf()}, channel)
 		if err != nil {
-			return err
-		}
-		if r.EnvironmentID != nil {
-			if _, err := exec(ctx, tx, `update environments set runs = runs + 1 where id = $1`, *r.EnvironmentID); err != nil {
-				return err
-			}
-		}
-		if err := emit(ctx, tx, r.ID, environment.EventState, r.EventOf()); err != nil {
 			return err
 		}
 		return record(ctx, tx, a)
@@ -112,10 +110,7 @@ func (db *DB) UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*e
 		if reflect.DeepEqual(before, next) {
 			return nil
 		}
-		if err := updateRun(ctx, tx, next); err != nil {
-			return err
-		}
-		if err := emit(ctx, tx, id, environment.EventState, next.EventOf()); err != nil {
+		if err := updateRun(ctx, tx, next, before.OnlyProgress(next)); err != nil {
 			return err
 		}
 		if next.Status != before.Status && next.Status.Ended() {
@@ -139,16 +134,20 @@ func copyRun(r environment.Run) environment.Run {
 	return r
 }
 
-func updateRun(ctx context.Context, tx *sqlx.Tx, r environment.Run) error {
+// updateRun stores a run over its row, with its state event. Mere progress is
+// committed lazily: see lazily.
+func updateRun(ctx context.Context, tx *sqlx.Tx, r environment.Run, progress bool) error {
 	_, err := exec(ctx, tx, `
-		update runs set environment_name = $2, driver = $3, target = $4, title = $5, working_dir = $6, status = $7, exit_code = $8,
+		with changed as (update runs set environment_name = $2, driver = $3, target = $4, title = $5, working_dir = $6, status = $7, exit_code = $8,
 			signal = $9, failure = $10, host = $11, phases = $12, process = $13, termination = $14, lease_id = $15, owner = $16,
 			cancel_by = $17, started_at = $18, deadline = $19, finished_at = $20, input = $21, timeout_sec = $22, env_names = $23
-		where id = $1`,
+			where id = $1 returning id),
+		added as (insert into events (subject, kind, payload) select id, $24, $25 from changed returning subject)
+		select pg_notify($26, subject::text), `+lazily("$27")+` from added`,
 		r.ID, clean(r.EnvironmentName), r.Driver, clean(r.Target), cleanPtr(r.Title), cleanPtr(r.WorkingDir), string(r.Status),
 		r.ExitCode, cleanPtr(r.Signal), document{r.Failure}, document{r.Host}, document{orEmpty(r.Phases)}, document{r.Process},
 		clean(r.Termination), r.LeaseID, r.Owner, cleanPtr(r.CancelBy), r.StartedAt, r.Deadline, r.FinishedAt, r.Input, r.TimeoutSec,
-		document{orEmpty(r.EnvNames)})
+		document{orEmpty(r.EnvNames)}, string(environment.EventState), document{r.EventOf()}, channel, progress)
 	return err
 }
 

@@ -116,6 +116,19 @@ func exec(ctx context.Context, tx *sqlx.Tx, query string, args ...any) (int64, e
 	return res.RowsAffected()
 }
 
+// lazily is an expression that, where its condition holds, lets the transaction
+// commit without waiting for the disk. It is for mere progress of work: what a
+// run or a probe is at, a lease of a host that nothing was made on. Such a commit
+// survives a kill of Berth, which has told it to the database, and is on the disk
+// as soon as any later durable one is. Only a crash of the database itself can
+// take it back, and with it all lazy ones behind it: then the row is where the
+// last durable commit left it, and the work goes on from there, which finds on the
+// target what was begun. Beginnings, output, requests to end, how work ended and
+// receipts are never committed lazily.
+func lazily(condition string) string {
+	return `case when ` + condition + `::boolean then set_config('synchronous_commit', 'off', true) end`
+}
+
 // wake tells the readers of subjects to read again once tx has committed.
 func wake(ctx context.Context, tx *sqlx.Tx, subjects ...uuid.UUID) error {
 	for _, s := range subjects {

@@ -110,8 +110,7 @@ func (s *Service) end(l *environment.Lease, outcome environment.LeaseStatus, rea
 // dispositionOf is what a release leaves behind: a host of somebody's own is
 // left as it is, what was made for the lease goes.
 func dispositionOf(driver string) environment.Disposition {
-	switch driver {
-	case environment.DriverLocal, environment.DriverSSH:
+	if environment.BorrowedHost(driver) {
 		return environment.Keep
 	}
 	return environment.Destroy
