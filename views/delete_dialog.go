@@ -27,6 +27,7 @@ type DeleteDialogProps struct {
 	others  []ui.Option
 	reasons []string
 	failure string
+	choose  string // what is wrong with the choice of what takes over
 }
 
 // NewDeleteDialog makes the dialog. others are the environments that could take
@@ -48,7 +49,14 @@ func NewDeleteDialog(e environment.Environment, impact environment.Impact, other
 	default:
 		p.state = DeleteBlocked
 	}
-	if failed != nil {
+	switch {
+	case failed == nil:
+	case p.state == DeleteReassign:
+		p.choose = "Choose what takes its place."
+		if m := fieldErrors(failed)["reassignTo"]; m != "" {
+			p.choose = m
+		}
+	default:
 		p.failure = failed.Message
 	}
 	return p

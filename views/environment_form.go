@@ -306,3 +306,8 @@ func (p EnvironmentFormProps) advancedOpen() bool {
 func (p EnvironmentFormProps) unsaved() bool {
 	return p.state == FormInvalid || p.state == FormStale || p.state == FormSaveError
 }
+
+// typedSecret says that a secret was typed that the form does not hold any more.
+func (p EnvironmentFormProps) typedSecret() bool {
+	return !p.values.Password.Empty() || !p.values.Passphrase.Empty()
+}

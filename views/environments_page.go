@@ -32,6 +32,9 @@ const (
 	ListError   EnvironmentsListState = "error"
 )
 
+// manyRows is from when on rows out of sight are left out of the first layout.
+const manyRows = 40
+
 // Listing is what the list page is made from.
 type Listing struct {
 	Page         environment.Page[environment.EnvironmentView]

@@ -97,6 +97,7 @@ func dialogs() []Preview {
 		{"trust-dialog.failed", Probe, trust(example.Unreachable(), nil, environment.Unavailable(environment.CodeConnectRefused, "build.example.net port 2222 refuses connections."))},
 		{"delete-dialog.ready", Configuration, remove(example.Impact(), nil)},
 		{"delete-dialog.reassign", Configuration, remove(reassign, nil)},
+		{"delete-dialog.reassign.not-chosen", Configuration, remove(reassign, environment.Conflict("environment_in_use", "The environment is in use."))},
 		{"delete-dialog.blocked", Configuration, remove(example.ImpactBlocked(), nil)},
 	}
 }

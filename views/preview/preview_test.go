@@ -38,7 +38,7 @@ func TestEachPreviewHasOneRootThatSaysItsState(t *testing.T) {
 			t.Errorf("%s is there twice", p.Name)
 		}
 		seen[p.Name] = true
-		if !regexp.MustCompile(`^[a-z-]+\.[a-z_-]+(\.[a-z_-]+)?$`).MatchString(p.Name) || !slices.Contains(Groups(), p.Group) {
+		if !regexp.MustCompile(`^[a-z-]+\.[a-z_-]+(\.[a-z0-9_-]+)?$`).MatchString(p.Name) || !slices.Contains(Groups(), p.Group) {
 			t.Errorf("%s in %s: not a name, or not a group", p.Name, p.Group)
 		}
 		_, body := rendered(t, p)
