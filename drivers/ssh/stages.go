@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,7 +47,7 @@ func (b *board) began(name string, ep endpoint) {
 	if ep.jump {
 		s.Message = ep.capital()
 	}
-	b.report(*s)
+	b.tell(s)
 }
 
 // passed ends a stage well. What a jump host passed stays running: the target
@@ -57,7 +58,7 @@ func (b *board) passed(name string, ep endpoint, message string, measured map[st
 	if ep.jump {
 		hops, _ := s.Measured["jumpHosts"].([]any)
 		s.Measured["jumpHosts"] = append(hops, withHost(measured, ep))
-		b.report(*s)
+		b.tell(s)
 		return
 	}
 	for key, value := range measured {
@@ -107,7 +108,7 @@ func (b *board) failed(f *failure) {
 			b.end(s, environment.StageFailed)
 		case i > at && s.Status != environment.StageOK && s.Status != environment.StageWarning:
 			s.Status, s.StartedAt, s.Message = environment.StageSkipped, nil, fmt.Sprintf("Skipped: %s failed.", f.stage)
-			b.report(*s)
+			b.tell(s)
 		}
 	}
 }
@@ -117,7 +118,14 @@ func (b *board) end(s *environment.Stage, status environment.StageStatus) {
 	if s.StartedAt != nil {
 		s.DurationMs = b.now().Sub(*s.StartedAt).Milliseconds()
 	}
-	b.report(*s)
+	b.tell(s)
+}
+
+// tell reports a stage as it is now: the maps go on changing here.
+func (b *board) tell(s *environment.Stage) {
+	told := *s
+	told.Measured, told.Limit = maps.Clone(s.Measured), maps.Clone(s.Limit)
+	b.report(told)
 }
 
 // running is the first stage that has not ended, for what fails anywhere.
