@@ -11,15 +11,15 @@ import (
 	"berth/environment"
 )
 
-// family starts a child in the group and one that left it, and says when both are
-// there. mark makes their command lines findable.
+// family starts a child in the group and one that leaves it and says so. mark
+// makes their command lines findable.
 func family(mark string) []string {
-	return []string{"sh", "-c", fmt.Sprintf("sleep %[1]s1 & setsid sleep %[1]s2 & echo ready; wait", mark)}
+	return []string{"sh", "-c", fmt.Sprintf("sleep %[1]s1 & setsid sh -c 'echo ready; exec sleep %[1]s2' & wait", mark)}
 }
 
 // stubborn is a family in which nobody obeys TERM.
 func stubborn(mark string) []string {
-	return []string{"sh", "-c", fmt.Sprintf("trap '' TERM; setsid sleep %[1]s1 & sleep %[1]s2 & echo ready; sleep %[1]s3; wait", mark)}
+	return []string{"sh", "-c", fmt.Sprintf("trap '' TERM; sleep %[1]s1 & setsid sh -c 'echo ready; exec sleep %[1]s2' & wait", mark)}
 }
 
 // stopWhen returns a capture that closes the returned channel at a word.
