@@ -128,8 +128,8 @@ func TestRetry_lastAttempt(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		if took := time.Since(began); err == nil || took != 3*time.Second {
-			t.Errorf("got %v after %s, want an error 2 s after the stop", err, took)
+		if took := time.Since(began); err == nil || took != 2500*time.Millisecond {
+			t.Errorf("got %v after %s, want an error 1.5 s after the stop", err, took)
 		}
 		time.Sleep(time.Minute)
 	})

@@ -37,7 +37,7 @@ func once(ctx context.Context, try func(context.Context) error) error {
 // Limits of one attempt, and of the last one once ctx has ended.
 const (
 	attemptLimit = 10 * time.Second
-	lastLimit    = 2 * time.Second
+	lastLimit    = 1500 * time.Millisecond
 )
 
 // Transient tells whether what failed may go through later: a supplier is away

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -180,6 +181,13 @@ func (d *fakeDriver) Probe(ctx context.Context, spec environment.Spec, report fu
 	return script(ctx, spec, report)
 }
 
+// seen is how often the driver was asked, and how often at once.
+func (d *fakeDriver) seen() (calls, most int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.calls, d.most
+}
+
 func (d *fakeDriver) Describe(json.RawMessage) string { return "u@h:22" }
 
 func (d *fakeDriver) play(script func(context.Context, environment.Spec, func(environment.Stage)) environment.ProbeResult) {
@@ -214,6 +222,12 @@ func (*fakeSpecs) Spec(_ context.Context, e environment.Environment) (environmen
 
 func (*fakeSpecs) DraftSpec(_ context.Context, _ environment.Actor, _ *uuid.UUID, d environment.Draft) (environment.Spec, error) {
 	return environment.Spec{Driver: d.Driver, Config: json.RawMessage(`{}`)}, nil
+}
+
+func (s *fakeSpecs) pinned() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.pins)
 }
 
 func (s *fakeSpecs) PinFirstUse(_ context.Context, _ uuid.UUID, text string) error {

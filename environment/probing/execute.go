@@ -17,7 +17,7 @@ var (
 )
 
 // patience is how long a driver may take to return once its time is over.
-const patience = 2 * time.Second
+const patience = time.Second
 
 // execute does one probe from its row in state queued to its verdict.
 func (s *Service) execute(ctx context.Context, j job) {

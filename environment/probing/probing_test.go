@@ -164,8 +164,8 @@ func TestStart_doubleClick(t *testing.T) {
 			t.Errorf("two probes under way, want the first one twice")
 		}
 		b.wait(first.ID)
-		if b.driver.calls != 1 {
-			t.Errorf("driver was asked %d times, want once", b.driver.calls)
+		if calls, _ := b.driver.seen(); calls != 1 {
+			t.Errorf("driver was asked %d times, want once", calls)
 		}
 		if third := b.start(env.ID); third.ID == first.ID {
 			t.Error("an ended probe was given for a new one")
@@ -206,8 +206,8 @@ func TestStart_waitsForASlotAndCountsFromItsBegin(t *testing.T) {
 			last = b.start(b.env("ssh", string(rune('a'+i)), environment.StatusActive).ID)
 		}
 		p := b.wait(last.ID)
-		if b.driver.most != 2 {
-			t.Errorf("%d at once, want 2", b.driver.most)
+		if _, most := b.driver.seen(); most != 2 {
+			t.Errorf("%d at once, want 2", most)
 		}
 		if p.Code != environment.CodeTimedOut || p.DurationMs() < 29_000 {
 			t.Errorf("last probe: code %s after %d ms, want its own 30 s", p.Code, p.DurationMs())
@@ -247,8 +247,8 @@ func TestStartDraft_neverChangesTheSavedRow(t *testing.T) {
 			t.Fatal(err)
 		}
 		p = b.wait(p.ID)
-		if !p.Draft || p.OK || b.health(env.ID) != environment.HealthReady || len(b.specs.pins) != 0 {
-			t.Errorf("draft %+v, health %s, pins %v; want the row untouched", p, b.health(env.ID), b.specs.pins)
+		if !p.Draft || p.OK || b.health(env.ID) != environment.HealthReady || len(b.specs.pinned()) != 0 {
+			t.Errorf("draft %+v, health %s, pins %v; want the row untouched", p, b.health(env.ID), b.specs.pinned())
 		}
 		activity, err := b.store.Activity(t.Context(), environment.ActivityFilter{})
 		if err != nil || activity.Items[0].Action != "environment.probed_unsaved" {
@@ -267,8 +267,8 @@ func TestProbe_pinsBeforeTheVerdict(t *testing.T) {
 		})
 		env := b.env("ssh", "box", environment.StatusActive)
 		b.wait(b.start(env.ID).ID)
-		if len(b.specs.pins) != 1 || b.health(env.ID) != environment.HealthReady {
-			t.Errorf("pins %v, health %s; want one pin and a current verdict", b.specs.pins, b.health(env.ID))
+		if len(b.specs.pinned()) != 1 || b.health(env.ID) != environment.HealthReady {
+			t.Errorf("pins %v, health %s; want one pin and a current verdict", b.specs.pinned(), b.health(env.ID))
 		}
 	})
 }

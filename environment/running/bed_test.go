@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -266,6 +267,12 @@ func (s *fakeSpecs) Spec(_ context.Context, e environment.Environment) (environm
 		vars = nil
 	}
 	return environment.Spec{EnvironmentID: e.ID, Driver: e.Driver, Config: e.Config, Secrets: s.secrets, SecretProblems: s.problems}, vars, nil
+}
+
+func (s *fakeSpecs) pinned() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.pins)
 }
 
 func (s *fakeSpecs) PinFirstUse(_ context.Context, _ uuid.UUID, text string) error {

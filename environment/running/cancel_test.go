@@ -153,7 +153,7 @@ func TestCancel_inTheQueue(t *testing.T) {
 		r := b.end(b.start(b.input("x")).ID)
 		time.Sleep(time.Second)
 		again := b.run(r.ID)
-		if r.Status != environment.RunCancelled || len(again.Phases) != 1 || again.Phases[0].FinishedAt == nil || len(b.target.starts) != 0 {
+		if r.Status != environment.RunCancelled || len(again.Phases) != 1 || again.Phases[0].FinishedAt == nil || b.target.started(r.ID) != 0 {
 			t.Errorf("got %+v, want cancelled and nothing after", again)
 		}
 	})

@@ -16,7 +16,7 @@ const (
 	goodBatch  = 32 << 10                // enough to be written at once, and the longest chunk
 	writePause = 25 * time.Millisecond   // the least time between two writes of less than that
 	storeLimit = 5 * time.Minute         // that output waits for the database, beyond the grace
-	drainLimit = 2500 * time.Millisecond // that a server which stops waits for the last write
+	drainLimit = 1500 * time.Millisecond // that a server which stops waits for the last write
 )
 
 var errOutputClosed = errors.New("output after the run's end")

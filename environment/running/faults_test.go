@@ -2,6 +2,7 @@ package running_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"berth/environment"
@@ -40,6 +41,13 @@ func (s *serverStore) dead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.crashed
+}
+
+// sizes are those of the writes of output.
+func (s *serverStore) sizes() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.appends)
 }
 
 func (s *serverStore) setAway(away bool) {

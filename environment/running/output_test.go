@@ -81,7 +81,7 @@ func TestOutput_floodMakesBigWrites(t *testing.T) {
 		if r.LogSize != 500_000 {
 			t.Errorf("%d bytes arrived, want 500000", r.LogSize)
 		}
-		if n := len(b.server.store.appends); n > 40 {
+		if n := len(b.server.store.sizes()); n > 40 {
 			t.Errorf("%d writes for half a second of output, want one each 25 ms or 32 KiB", n)
 		}
 		for _, c := range chunks(t, b, r.ID) {
@@ -107,7 +107,7 @@ func TestOutput_absentDatabaseSlowsTheDriverDown(t *testing.T) {
 		if r.Status != environment.RunSucceeded || r.LogSize != 1+100*16<<10 {
 			t.Errorf("got %s with %d bytes, want all", r.Status, r.LogSize)
 		}
-		for _, size := range b.server.store.appends {
+		for _, size := range b.server.store.sizes() {
 			if size > 300<<10 {
 				t.Errorf("a write of %d bytes: they were held in memory", size)
 			}

@@ -121,7 +121,7 @@ func checkEnded(t fatal, b *bed, r environment.Run, plan []mishap) {
 		cancelled = cancelled || m.what == "cancel"
 		harmless = harmless && m.what != "cancel" && m.what != "driver fails" && m.lasts < b.grace
 	}
-	if n := b.target.starts[r.ID.String()]; n > 1 {
+	if n := b.target.started(r.ID); n > 1 {
 		t.Errorf("started %d times", n)
 	}
 	if r.FinishedAt == nil || r.Input != nil || r.Status == environment.RunSucceeded {

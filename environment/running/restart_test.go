@@ -37,7 +37,7 @@ func checkWhole(t fatal, b *bed, r environment.Run) {
 	if gotOut != wantOut || gotErr != wantErr {
 		t.Errorf("output %q and %q, want it whole", gotOut, gotErr)
 	}
-	if n := b.target.starts[r.ID.String()]; n != 1 {
+	if n := b.target.started(r.ID); n != 1 {
 		t.Errorf("started %d times, want once", n)
 	}
 	checkClean(t, b)
@@ -161,8 +161,8 @@ func TestRun_goneFromTheTargetIsLost(t *testing.T) {
 		})
 		b.boot()
 		r = b.end(r.ID)
-		if stdout, _ := b.output(r.ID); r.Status != environment.RunLost || stdout != "x" || b.target.starts[r.ID.String()] != 1 {
-			t.Errorf("got %s %q, started %d times; want lost and not started again", r.Status, stdout, b.target.starts[r.ID.String()])
+		if stdout, _ := b.output(r.ID); r.Status != environment.RunLost || stdout != "x" || b.target.started(r.ID) != 1 {
+			t.Errorf("got %s %q, started %d times; want lost and not started again", r.Status, stdout, b.target.started(r.ID))
 		}
 		checkClean(t, b)
 	})
@@ -193,11 +193,7 @@ func TestRun_takenOverByAnotherServer(t *testing.T) {
 		b.wait(r.ID, is(environment.RunRunning))
 		// The first is declared dead although it lives: it must let go.
 		b.boot()
-		writes := func() int {
-			first.store.mu.Lock()
-			defer first.store.mu.Unlock()
-			return len(first.store.appends)
-		}
+		writes := func() int { return len(first.store.sizes()) }
 		time.Sleep(2 * time.Second)
 		before := writes()
 		time.Sleep(3 * time.Second)
@@ -286,7 +282,7 @@ func TestRun_resumeAsksOnlyForWhatIsMissing(t *testing.T) {
 		}
 		b.boot()
 		time.Sleep(100 * time.Millisecond)
-		if seen := b.target.seen; !seen.Resume || seen.Received[environment.Stdout] != stored[environment.Stdout] || seen.Received[environment.Stderr] != stored[environment.Stderr] {
+		if seen := b.target.last(); !seen.Resume || seen.Received[environment.Stdout] != stored[environment.Stdout] || seen.Received[environment.Stderr] != stored[environment.Stderr] {
 			t.Errorf("asked from %v, want from %v", seen.Received, stored)
 		}
 		checkWhole(t, b, b.end(r.ID))

@@ -39,7 +39,7 @@ func TestRun_succeeds(t *testing.T) {
 		if l.Status != environment.LeaseReleased || l.RunID == nil || *l.RunID != r.ID || string(l.Receipt) == "null" {
 			t.Errorf("lease %+v, want released with a receipt", l)
 		}
-		if seen := b.target.seen; string(seen.Stdin) != "typed" || len(seen.Env) != 1 || seen.Env[0].Value.Reveal() != "value" || seen.Timeout != 900*time.Second || seen.Grace != b.grace {
+		if seen := b.target.last(); string(seen.Stdin) != "typed" || len(seen.Env) != 1 || seen.Env[0].Value.Reveal() != "value" || seen.Timeout != 900*time.Second || seen.Grace != b.grace {
 			t.Errorf("order %+v, want what was asked for", seen)
 		}
 	})
@@ -123,7 +123,7 @@ func TestRun_targetNotReached(t *testing.T) {
 				if f := r.Failure; r.Status != environment.RunFailed || f == nil || f.Code != environment.CodeConnectRefused || f.Stage != "connect" || f.Remediation != "Start sshd." || r.ExitCode != nil {
 					t.Errorf("got %s %+v, want failed with the probe's code and stage", r.Status, r.Failure)
 				}
-				if len(target.starts) != 0 {
+				if target.started(r.ID) != 0 {
 					t.Error("the command ran somewhere")
 				}
 				page, err := b.server.leases.List(context.Background(), operator, leaseFilter())

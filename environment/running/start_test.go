@@ -150,7 +150,7 @@ func TestStart_sealsWhatItCarries(t *testing.T) {
 		b.server.kill()
 		b.boot()
 		r = b.end(r.ID)
-		if seen := target.seen; r.Status != environment.RunSucceeded || string(seen.Stdin) != "canary-stdin" || seen.Env[0].Value.Reveal() != "canary-env" {
+		if seen := target.last(); r.Status != environment.RunSucceeded || string(seen.Stdin) != "canary-stdin" || seen.Env[0].Value.Reveal() != "canary-env" {
 			t.Errorf("got %s with %q, want the input to have survived", r.Status, seen.Stdin)
 		}
 		page, err := b.store.Activity(context.Background(), environment.ActivityFilter{})
@@ -170,7 +170,7 @@ func TestVariables_ownOverEnvironments(t *testing.T) {
 		in.Env = map[string]string{"B": "run", "C": "run"}
 		b.end(b.start(in).ID)
 		var got []string
-		for _, v := range b.target.seen.Env {
+		for _, v := range b.target.last().Env {
 			got = append(got, v.Name+"="+v.Value.Reveal())
 		}
 		if want := []string{"A=env", "B=run", "C=run"}; !slices.Equal(got, want) {
@@ -183,8 +183,8 @@ func TestAcquire_pinsAFirstUse(t *testing.T) {
 	inBubble(t, newTarget(exit(0, 0)), func(t *testing.T, b *bed) {
 		b.target.pinned = "h ssh-ed25519 AAAA"
 		b.end(b.start(b.input("x")).ID)
-		if !slices.Equal(b.specs.pins, []string{"h ssh-ed25519 AAAA"}) {
-			t.Errorf("pins %v, want the key that the lease was made with", b.specs.pins)
+		if !slices.Equal(b.specs.pinned(), []string{"h ssh-ed25519 AAAA"}) {
+			t.Errorf("pins %v, want the key that the lease was made with", b.specs.pinned())
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"berth/environment"
+
+	"github.com/google/uuid"
 )
 
 // target is a machine on which commands run on, whatever becomes of servers.
@@ -113,6 +115,19 @@ func (t *target) left() int {
 		}
 	}
 	return alive
+}
+
+// last is the newest order, started how often a run's command was started.
+func (t *target) last() environment.Exec {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen
+}
+
+func (t *target) started(run uuid.UUID) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.starts[run.String()]
 }
 
 func (t *target) set(change func(*target)) {
