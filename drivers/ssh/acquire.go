@@ -12,7 +12,8 @@ import (
 )
 
 // Acquire connects, makes the workspace folder and reads which machine it is
-// on. The connection stays in the pool for the run. Errors have a probe's code
+// on. The connection stays in the pool for the run. Over a connection that was
+// in use a moment ago and told all this, nothing is asked again. Errors have a probe's code
 // and the detail "stage".
 //
 // Under strictHostKeyChecking false an unknown key is trusted on first use: the
@@ -74,10 +75,26 @@ func (d *Driver) pinFirst(ctx context.Context, p *plan) (*plan, error) {
 	return &pinned, nil
 }
 
-// prepare makes the workspace and reads where it is.
+// prepare makes the workspace and reads where it is, unless that is known, and
+// begins to open the session of the work.
 func (d *Driver) prepare(ctx context.Context, p *plan) (*facts, error) {
+	key, err := p.key()
+	if err != nil {
+		return nil, err
+	}
+	answered := d.pool.known(key)
+	if answered == nil {
+		if answered, err = d.examineWorkspace(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	d.openEarly(p, key)
+	return answered, nil
+}
+
+func (d *Driver) examineWorkspace(ctx context.Context, p *plan) (*facts, error) {
 	ep := p.target()
-	s, err := d.opener(p)(ctx)
+	s, conn, err := d.open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +111,7 @@ func (d *Driver) prepare(ctx context.Context, p *plan) (*facts, error) {
 	case answered.dir == "":
 		return nil, fail("shell", environment.CodeShellUnusable, fmt.Sprintf("/bin/sh on %s ended before it answered.", ep), nil)
 	}
+	d.pool.learn(conn, answered)
 	return answered, nil
 }
 

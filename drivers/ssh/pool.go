@@ -21,6 +21,7 @@ type pool struct {
 	idle   time.Duration
 	mu     sync.Mutex
 	routes map[poolKey]*pooled
+	early  map[poolKey][]*early
 	closed bool
 	served sync.WaitGroup
 }
@@ -29,7 +30,7 @@ type pool struct {
 type poolKey [sha256.Size]byte
 
 func newPool(idle time.Duration) *pool {
-	return &pool{idle: idle, routes: map[poolKey]*pooled{}}
+	return &pool{idle: idle, routes: map[poolKey]*pooled{}, early: map[poolKey][]*early{}}
 }
 
 // key of a plan. The hash stays in memory.
@@ -64,8 +65,9 @@ type connection struct {
 	sessions int
 	// full is set when the server refused a session beside the others, and
 	// cleared when one of them ends.
-	full bool
-	used time.Time
+	full  bool
+	used  time.Time
+	facts *facts // what Acquire was answered over it
 }
 
 var errPoolClosed = errors.New("the driver was closed")
@@ -249,5 +251,6 @@ func (p *pool) close() {
 	for _, conn := range conns {
 		conn.link.close()
 	}
+	p.endEarly()
 	p.served.Wait()
 }

@@ -42,16 +42,22 @@ var errGivenUp = errors.New("the session was given up")
 // opener opens sessions of a plan on pooled connections.
 func (d *Driver) opener(p *plan) shell.Opener {
 	return func(ctx context.Context) (shell.Session, error) {
-		channel, _, release, err := d.channel(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		s, err := startShell(ctx, channel, p.target(), release)
+		s, _, err := d.open(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		return s, nil
 	}
+}
+
+// open opens one session, and names its connection.
+func (d *Driver) open(ctx context.Context, p *plan) (*session, *connection, error) {
+	channel, conn, release, err := d.channel(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := startShell(ctx, channel, p.target(), release)
+	return s, conn, err
 }
 
 // startShell runs shell.Command on a channel. It calls release when the session
@@ -152,6 +158,16 @@ func (s *session) Wait() error {
 		return &shell.ExitError{Code: exit.ExitStatus()}
 	}
 	return fail("shell", environment.CodeConnectionLost, fmt.Sprintf("The connection to %s broke.", s.ep), s.waited)
+}
+
+// over reports whether the command has ended or the connection broke.
+func (s *session) over() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Close gives the session up. The command lives on if it can.
