@@ -81,12 +81,16 @@ type RunOutputProps struct {
 	pieces  []Piece
 	size    int64
 	began   bool
-	partial bool // what is shown begins later than the log
+	partial bool  // what is shown begins later than the log
+	unseen  int64 // bytes that are missing in the middle, which is not shown
 }
 
 // NewRunOutput makes it from the end of the log.
 func NewRunOutput(r environment.Run, page environment.LogPage) RunOutputProps {
 	p := RunOutputProps{state: OutputShown, run: r.ID, size: r.LogSize, began: r.StartedAt != nil}
+	if page.Cut > 0 {
+		p.state, p.unseen = OutputCut, page.Cut
+	}
 	text := NewOutputText()
 	for i, c := range page.Chunks {
 		if i == 0 {
@@ -94,7 +98,7 @@ func NewRunOutput(r environment.Run, page environment.LogPage) RunOutputProps {
 		}
 		piece := text.Piece(c)
 		if page.Cut > 0 && c.Offset == page.CutAt+page.Cut {
-			piece.Cut, p.state = page.Cut, OutputCut
+			piece.Cut, p.unseen = page.Cut, 0
 		}
 		p.pieces = append(p.pieces, piece)
 	}
@@ -110,6 +114,9 @@ func (p RunOutputProps) note() string {
 	s := ui.Bytes(p.size)
 	if p.partial {
 		s += ", the end is shown"
+	}
+	if p.unseen > 0 {
+		s += "; " + strconv.FormatInt(p.unseen, 10) + " bytes of the middle are not kept"
 	}
 	return s
 }
