@@ -35,6 +35,10 @@ func (s *Service) Acquire(ctx context.Context, r Request) (environment.Lease, en
 		return s.failed(ctx, lease, err), environment.Ref{}, err
 	}
 	active, err := s.activate(ctx, lease, ref)
+	if environment.CodeOf(err) == "lease_not_found" && s.create(ctx, lease) == nil {
+		// A crash of the database took the row back, which for a borrowed host it may.
+		active, err = s.activate(ctx, lease, ref)
+	}
 	if err != nil {
 		s.giveBack(ctx, ref)
 		return s.failed(ctx, lease, err), environment.Ref{}, fmt.Errorf("store the lease: %w", err)

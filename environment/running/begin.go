@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"berth/environment"
 	"berth/environment/crew"
@@ -13,6 +14,12 @@ import (
 
 // begin takes a run from the queue to its target.
 func (w *worker) begin(ctx context.Context) error {
+	// What the run needs is read while its state is written.
+	var goods goods
+	var lacking error
+	var reading sync.WaitGroup
+	run := w.run
+	reading.Go(func() { goods, lacking = w.gather(ctx, run) })
 	err := w.update(ctx, func(r *environment.Run) error {
 		if r.Status == environment.RunQueued {
 			r.Status = environment.RunAcquiring
@@ -20,6 +27,7 @@ func (w *worker) begin(ctx context.Context) error {
 		enter(r, phaseAcquire, w.now())
 		return nil
 	})
+	reading.Wait()
 	if err != nil {
 		return err
 	}
@@ -30,9 +38,8 @@ func (w *worker) begin(ctx context.Context) error {
 	default:
 		return errTakenOver // somebody came further with it already
 	}
-	goods, err := w.gather(ctx)
-	if err != nil {
-		return w.fail(ctx, err)
+	if lacking != nil {
+		return w.fail(ctx, lacking)
 	}
 	ref, err := w.acquire(ctx, goods.spec)
 	if err != nil {
@@ -52,21 +59,21 @@ type goods struct {
 }
 
 // gather opens the environment, its variables and what the run carries.
-func (w *worker) gather(ctx context.Context) (goods, error) {
+func (s *Service) gather(ctx context.Context, run environment.Run) (goods, error) {
 	var g goods
-	if w.run.EnvironmentID == nil {
+	if run.EnvironmentID == nil {
 		return g, environment.NewError(environment.KindNotFound, environment.CodeEnvironmentNotFound, "The environment was deleted before the run began.")
 	}
 	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
-		view, err := w.store.Environment(ctx, *w.run.EnvironmentID)
+		view, err := s.store.Environment(ctx, *run.EnvironmentID)
 		if err != nil {
 			return err
 		}
 		var vars []environment.EnvValue
-		if g.spec, vars, err = w.specs.Spec(ctx, view.Environment); err != nil {
+		if g.spec, vars, err = s.specs.Spec(ctx, view.Environment); err != nil {
 			return err
 		}
-		if g.cargo, err = w.unseal(w.run); err != nil {
+		if g.cargo, err = s.unseal(run); err != nil {
 			return err
 		}
 		g.vars = g.cargo.variables(vars)
@@ -157,7 +164,7 @@ func (w *worker) resume(ctx context.Context) error {
 	}
 	if w.run.Process == nil && w.run.EnvironmentID != nil {
 		// It may have to be started after all.
-		if g, err = w.gather(ctx); err != nil {
+		if g, err = w.gather(ctx, w.run); err != nil {
 			return w.fail(ctx, err)
 		}
 		g.spec = ref.Spec

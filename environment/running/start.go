@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 
 	"berth/environment"
 	"berth/environment/access"
@@ -23,18 +24,15 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	if !s.crew.IsOpen() {
 		return environment.Run{}, stopping()
 	}
-	if _, err := s.store.Company(ctx, in.CompanyID); err != nil {
-		return environment.Run{}, err
-	}
-	settings, err := s.store.Settings(ctx)
+	known, err := s.look(ctx, in)
 	if err != nil {
 		return environment.Run{}, err
 	}
-	limit := timeoutLimit(settings)
+	limit := timeoutLimit(known.settings)
 	if err := environment.InvalidFields(in.problems(limit)); err != nil {
 		return environment.Run{}, err
 	}
-	env, err := s.choose(ctx, in, settings)
+	env, err := s.choose(in, known)
 	if err != nil {
 		return environment.Run{}, err
 	}
@@ -51,19 +49,41 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	return run, nil
 }
 
+// surroundings are what a start depends on.
+type surroundings struct {
+	settings environment.Settings
+	view     environment.EnvironmentView
+	viewErr  error
+}
+
+// look reads what a start depends on, all at once: each read is a wait.
+func (s *Service) look(ctx context.Context, in Input) (surroundings, error) {
+	var known surroundings
+	var errCompany, errSettings error
+	var reads sync.WaitGroup
+	reads.Go(func() { _, errCompany = s.store.Company(ctx, in.CompanyID) })
+	reads.Go(func() { known.settings, errSettings = s.store.Settings(ctx) })
+	if in.EnvironmentID != nil {
+		known.view, known.viewErr = s.store.Environment(ctx, *in.EnvironmentID)
+	}
+	reads.Wait()
+	if errCompany != nil {
+		return known, errCompany
+	}
+	return known, errSettings
+}
+
 // choose returns the environment of a run, or why it cannot be used.
-func (s *Service) choose(ctx context.Context, in Input, settings environment.Settings) (environment.Environment, error) {
-	if in.EnvironmentID == nil {
+func (s *Service) choose(in Input, known surroundings) (environment.Environment, error) {
+	switch err := known.viewErr; {
+	case in.EnvironmentID == nil:
 		return environment.Environment{}, atEnvironment(environment.Invalid(environment.CodeEnvironmentRequired, "Choose an environment."))
-	}
-	view, err := s.store.Environment(ctx, *in.EnvironmentID)
-	if environment.CodeOf(err) == environment.CodeEnvironmentNotFound {
+	case environment.CodeOf(err) == environment.CodeEnvironmentNotFound:
 		return environment.Environment{}, atEnvironment(environment.Invalid(environment.CodeEnvironmentNotFound, "There is no such environment."))
-	}
-	if err != nil {
+	case err != nil:
 		return environment.Environment{}, err
 	}
-	env := view.Environment
+	env := known.view.Environment
 	switch {
 	case env.Status == environment.StatusArchived:
 		return env, environment.Conflict(environment.CodeEnvironmentInactive, "The environment "+env.Name+" is archived.").
@@ -71,10 +91,10 @@ func (s *Service) choose(ctx context.Context, in Input, settings environment.Set
 	case env.Status == environment.StatusMaintenance:
 		return env, environment.Conflict(environment.CodeEnvironmentMaintenance, "The environment "+env.Name+" is in maintenance.").
 			Remedy("Wait until the maintenance is over, or choose another environment.")
-	case env.Driver == environment.DriverLocal && settings.EnableManagedSandboxOnly:
+	case env.Driver == environment.DriverLocal && known.settings.EnableManagedSandboxOnly:
 		return env, environment.Conflict(environment.CodeManagedSandboxOnly, "This instance runs work in its managed sandbox only, and has none.")
 	}
-	_, err = environment.Ability[environment.Execer](s.drivers, env.Driver)
+	_, err := environment.Ability[environment.Execer](s.drivers, env.Driver)
 	return env, err
 }
 

@@ -20,6 +20,8 @@ type worker struct {
 	*Service
 	run environment.Run // as this worker last stored it
 
+	wentBack bool // the row is behind what this worker stored; see behind
+
 	let  context.CancelCauseFunc // lets go of the work
 	done chan struct{}           // closed when this worker has ended
 
@@ -49,7 +51,13 @@ func (s *Service) work(ctx context.Context, run environment.Run) {
 	defer s.discharge(w)
 	unwatch := w.watch(held)
 	defer unwatch()
-	switch err := w.steps(held); {
+	err := w.steps(held)
+	for w.wentBack && held.Err() == nil {
+		if err = w.again(held); err == nil {
+			err = w.steps(held)
+		}
+	}
+	switch {
 	case err == nil:
 	case held.Err() != nil || errors.Is(err, environment.ErrDetach):
 		s.log.Info("run left to the next server", "run", run.ID, "why", err)
@@ -192,6 +200,9 @@ func (w *worker) update(ctx context.Context, change func(*environment.Run) error
 			if r.Status.Ended() {
 				return errTakenOver
 			}
+			if behind(*r, w.run) {
+				return errWentBack
+			}
 			return change(r)
 		})
 		if err == nil {
@@ -199,6 +210,7 @@ func (w *worker) update(ctx context.Context, change func(*environment.Run) error
 		}
 		return err
 	})
+	w.wentBack = w.wentBack || errors.Is(err, errWentBack)
 	switch environment.CodeOf(err) {
 	case "run_taken_over", "run_not_found":
 		return errTakenOver
