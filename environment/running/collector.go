@@ -12,7 +12,7 @@ import (
 
 // Numbers of the way of output into the database.
 const (
-	maxQueued  = 256 << 10               // bytes that wait; a driver that brings more is made to wait
+	maxQueued  = 1 << 20                 // bytes that wait; a driver that brings more is made to wait
 	goodBatch  = 32 << 10                // enough to be written at once, and the longest chunk
 	writePause = 25 * time.Millisecond   // the least time between two writes of less than that
 	storeLimit = 5 * time.Minute         // that output waits for the database, beyond the grace

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"berth/environment"
@@ -14,8 +15,10 @@ import (
 const (
 	startLimit = 60 * time.Second // from the lease to the command's start, beyond the grace
 	overdue    = 10 * time.Second // after the timeout, until Berth ends the command itself
-	haltLimit  = 30 * time.Second // from a halt to the end of the work
+	haltLimit  = 30 * time.Second // of silence after a halt, until the work is given up
 	callLimit  = 10 * time.Second // for a driver to return once its context ended
+
+	deliverLimit = 30 * time.Minute // after a halt, for what the command had written
 
 	notFound = "not_found" // code of a driver that is to take up what is not there
 )
@@ -71,21 +74,23 @@ func (w *worker) call(ctx context.Context, execer environment.Execer, ref enviro
 	w.mu.Unlock()
 	ctx, abandon := context.WithCancelCause(ctx)
 	defer abandon(nil)
+	heard := &hearing{}
 	halted, done := w.untilHalted(ctx)
 	defer done()
-	defer context.AfterFunc(halted, func() {
-		sleep(ctx, haltLimit)
-		abandon(w.haltReason())
-	})()
+	defer context.AfterFunc(halted, func() { w.giveUp(ctx, heard, abandon) })()
 	clock := w.startClock()
 	defer clock.stop()
 	order := environment.Exec{
 		Marker: w.run.ID.String(), Argv: w.run.Command, Env: g.vars, Stdin: g.cargo.Stdin, Grace: w.opts.Grace,
 		Timeout: time.Duration(w.run.TimeoutSec) * time.Second, Resume: resume, Received: received, Stop: w.halted,
 		Output: func(stream environment.Stream, offset int64, data []byte) error {
+			defer heard.now()()
 			return out.take(ctx, stream, offset, data)
 		},
-		Settle: w.guarded(func(result environment.ExecResult) error { return w.settle(ctx, out, result) }),
+		Settle: w.guarded(func(result environment.ExecResult) error {
+			defer heard.now()()
+			return w.settle(ctx, out, result)
+		}),
 	}
 	order.OnStart = func(p environment.Process, host environment.HostFacts, dir string) error {
 		return w.guarded(func(environment.ExecResult) error {
@@ -104,6 +109,47 @@ func (w *worker) call(ctx context.Context, execer environment.Execer, ref enviro
 	defer w.mu.Unlock()
 	w.closed = true
 	return result, err
+}
+
+// giveUp abandons work that was halted when its driver has been silent for too
+// long. One that still delivers what the command wrote is waited for: that may
+// be more than a database takes in a moment.
+func (w *worker) giveUp(ctx context.Context, heard *hearing, abandon context.CancelCauseFunc) {
+	began := time.Now()
+	for ctx.Err() == nil && time.Since(began) < deliverLimit {
+		left := haltLimit - time.Since(heard.last(began))
+		if left <= 0 {
+			break
+		}
+		sleep(ctx, left)
+	}
+	abandon(w.haltReason())
+}
+
+// hearing is when a driver last called, with output or a result.
+type hearing struct {
+	calls atomic.Int32 // under way: it is Berth that takes its time
+	at    atomic.Int64 // Unix nanoseconds
+}
+
+// now notes a call; the function that it returns notes the call's end.
+func (h *hearing) now() func() {
+	h.calls.Add(1)
+	return func() {
+		h.at.Store(time.Now().UnixNano())
+		h.calls.Add(-1)
+	}
+}
+
+// last is the time of the last call, at least since.
+func (h *hearing) last(since time.Time) time.Time {
+	if h.calls.Load() > 0 {
+		return time.Now()
+	}
+	if at := time.Unix(0, h.at.Load()); at.After(since) {
+		return at
+	}
+	return since
 }
 
 // guarded keeps a driver that was given up from changing the run any more.

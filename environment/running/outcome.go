@@ -63,9 +63,9 @@ func failureOfResult(r *environment.Run, result environment.ExecResult, why erro
 		return lost(environment.CodeConnectionLost, "No server reached the run within its grace, so it was ended on the target. The output that had arrived is kept.")
 	case r.CancelBy != nil || errors.Is(why, errCancel):
 		return nil
-	case result.Ended == "timeout", errors.Is(why, errOverdue):
+	case result.Ended == "timeout", result.Ended == "stopped" && errors.Is(why, errOverdue):
 		return timedOut
-	case errors.Is(why, errNoStart):
+	case result.Ended == "stopped" && errors.Is(why, errNoStart):
 		return &environment.Failure{Code: environment.CodeTimedOut, Message: "The target did not start the command in time.", Remediation: "Test the environment."}
 	case result.Ended == "exit" && result.ExitCode == 0 && result.Signal == "":
 		return nil

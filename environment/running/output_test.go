@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"berth/environment"
+	"berth/environment/running"
 )
 
 func chunks(t *testing.T, b *bed, id [16]byte) []environment.LogChunk {
@@ -94,7 +95,7 @@ func TestOutput_floodMakesBigWrites(t *testing.T) {
 
 func TestOutput_absentDatabaseSlowsTheDriverDown(t *testing.T) {
 	steps := []step{out(0, "x")}
-	for range 100 {
+	for range 400 {
 		steps = append(steps, out(10*time.Millisecond, strings.Repeat("y", 16<<10)))
 	}
 	inBubble(t, newTarget(append(steps, exit(0, 0))...), func(t *testing.T, b *bed) {
@@ -104,11 +105,11 @@ func TestOutput_absentDatabaseSlowsTheDriverDown(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		b.server.store.setAway(false)
 		r = b.end(r.ID)
-		if r.Status != environment.RunSucceeded || r.LogSize != 1+100*16<<10 {
+		if r.Status != environment.RunSucceeded || r.LogSize != 1+400*16<<10 {
 			t.Errorf("got %s with %d bytes, want all", r.Status, r.LogSize)
 		}
 		for _, size := range b.server.store.sizes() {
-			if size > 300<<10 {
+			if size > 1<<20+16<<10 {
 				t.Errorf("a write of %d bytes: they were held in memory", size)
 			}
 		}
@@ -179,4 +180,41 @@ func TestOutput_secretAcrossARestart(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A command ends in time but wrote more than the database takes until long
+// after its timeout: it is still a success, and all of it arrives.
+func TestOutput_deliveredLongAfterTheTimeout(t *testing.T) {
+	steps := []step{}
+	for range 10 {
+		steps = append(steps, out(0, strings.Repeat("y", 1<<20)))
+	}
+	inBubble(t, newTarget(append(steps, exit(time.Second, 0))...), func(t *testing.T, b *bed) {
+		b.server.store.before = func(int) {
+			if r := onlyRun(t, b); r.Status == environment.RunRunning {
+				time.Sleep(20 * time.Second) // each write
+			}
+		}
+		in := b.input("x")
+		in.TimeoutSec = new(5)
+		r := b.end(b.start(in).ID)
+		if r.Status != environment.RunSucceeded || r.LogSize != 10<<20 || r.Termination != "proven" {
+			t.Errorf("got %s %+v %s with %d bytes, want success and all", r.Status, r.Failure, r.Termination, r.LogSize)
+		}
+		if took := r.FinishedAt.Sub(r.CreatedAt); took < 2*time.Minute {
+			t.Errorf("took only %s: the test tests nothing", took)
+		}
+	})
+}
+
+func onlyRun(t *testing.T, b *bed) environment.Run {
+	t.Helper()
+	page, err := b.store.Runs(context.Background(), running.Filter{})
+	if err != nil || len(page.Items) > 1 {
+		t.Errorf("runs %+v, %v", page, err)
+	}
+	if len(page.Items) == 0 {
+		return environment.Run{}
+	}
+	return page.Items[0]
 }
