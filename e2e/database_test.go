@@ -115,10 +115,14 @@ func outage(t *testing.T, away time.Duration) {
 	leavesNothing(t, run, 5*time.Second)
 }
 
-func TestDrill_DatabaseAway(t *testing.T) { outage(t, 4*time.Second) }
+func TestDrill_DatabaseAway(t *testing.T) {
+	t.Parallel()
+	outage(t, 4*time.Second)
+}
 
 // TestDrill_PrivateDatabaseKilled: the server starts its PostgreSQL again.
 func TestDrill_PrivateDatabaseKilled(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.furnish(t, "Killed")
 	pid := s.postmaster()
@@ -137,6 +141,7 @@ func TestDrill_PrivateDatabaseKilled(t *testing.T) {
 
 // TestDrill_SecondServerOnOneFolder: it says so and ends.
 func TestDrill_SecondServerOnOneFolder(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	second := &server{dir: s.dir, url: "http://127.0.0.1:1", log: &logBuffer{}}
 	var err error

@@ -166,6 +166,8 @@ func TestJourney_FlagOffAndOn(t *testing.T) {
 	b.sees("#experimental")
 	b.visit(pages)
 	b.inState("#environments", "flag-off")
+	b.visit("/companies/" + s.company + "/runs")
+	b.inState("#run-form", "blocked")
 }
 
 // TestJourney_TwoTabsEditOneRow: the second save is not lost, and not made

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,7 @@ func (d *drill) prints(t *testing.T, run, text string) {
 // TestDrill_ServerKilledWhileRunning: within the grace the run goes on, no
 // output is lost or doubled, and the exit code is the command's.
 func TestDrill_ServerKilledWhileRunning(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, 30*time.Second)
 	const n = 40
 	run := d.begin(t, d.env, counting(n, "0.1")...)
@@ -61,6 +64,7 @@ func TestDrill_ServerKilledWhileRunning(t *testing.T) {
 
 // TestDrill_ServerStoppedInOrder: a restart is not the end of the work.
 func TestDrill_ServerStoppedInOrder(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, 30*time.Second)
 	const n = 30
 	run := d.begin(t, d.env, counting(n, "0.1")...)
@@ -80,12 +84,18 @@ func TestDrill_ServerStoppedInOrder(t *testing.T) {
 // TestDrill_CommandEndsWhileNoServerLives: its exit code and its output are
 // there for the next one.
 func TestDrill_CommandEndsWhileNoServerLives(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, 30*time.Second)
 	const n = 10
-	run := d.begin(t, d.env, counting(n, "0.1")...)
+	command := counting(n, "0.1")
+	command[2] = strings.Replace(command[2], "exit 7", "touch ended; exit 7", 1)
+	run := d.begin(t, d.env, command...)
 	d.prints(t, run, "line 2\n")
 	d.kill(t)
-	until(t, 20*time.Second, "the command ends", func() bool { return running(t, "sleep 0.1") == 0 })
+	until(t, 20*time.Second, "the command ends", func() bool {
+		_, err := os.Stat(filepath.Join(d.host.workspace, "ended"))
+		return err == nil
+	})
 	d.start(t)
 	got := d.ends(t, run, 30*time.Second)
 	if got.Status != "failed" || got.ExitCode == nil || *got.ExitCode != 7 {
@@ -98,6 +108,7 @@ func TestDrill_CommandEndsWhileNoServerLives(t *testing.T) {
 // TestDrill_ServerGoneForLongerThanTheGrace: the target ends the work by
 // itself, and the next server says that the run is lost.
 func TestDrill_ServerGoneForLongerThanTheGrace(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, shortGrace)
 	run := d.begin(t, d.env, "sh", "-c", "echo begun; sleep 600 & sleep 600")
 	d.prints(t, run, "begun\n")
@@ -114,11 +125,16 @@ func TestDrill_ServerGoneForLongerThanTheGrace(t *testing.T) {
 	if out := d.output(t, run, "stdout"); out != "begun\n" {
 		t.Errorf("its output is %q, want what had arrived", out)
 	}
+	b := open(t, d.url, desktop)
+	b.visit("/companies/" + d.company + "/runs/" + run)
+	b.inState("#run-summary", "lost")
+	b.reads("#output", "begun")
 }
 
 // TestDrill_ServerKilledBeforeTheCommand: whatever phase it was in, the row does
 // not stick, and says what happened.
 func TestDrill_ServerKilledBeforeTheCommand(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, shortGrace)
 	g := newGate(t, d.host.Addr())
 	config := d.host.config()
@@ -145,6 +161,7 @@ func TestDrill_ServerKilledBeforeTheCommand(t *testing.T) {
 
 // TestDrill_ServerKilledWhileCancelling: the next one goes on with the end.
 func TestDrill_ServerKilledWhileCancelling(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, 30*time.Second)
 	run := d.begin(t, d.env, "sh", "-c", `trap "" TERM; echo begun; while :; do sleep 0.2; done`)
 	d.prints(t, run, "begun\n")
@@ -161,6 +178,7 @@ func TestDrill_ServerKilledWhileCancelling(t *testing.T) {
 // TestDrill_ServerKilledWhileProbing: the test is interrupted and says so; a new
 // one can begin.
 func TestDrill_ServerKilledWhileProbing(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, shortGrace)
 	g := newGate(t, d.host.Addr())
 	config := d.host.config()
@@ -189,6 +207,11 @@ func TestDrill_ServerKilledWhileProbing(t *testing.T) {
 	if row.Health != "interrupted" {
 		t.Errorf("the environment is %q, want interrupted", row.Health)
 	}
+	b := open(t, d.url, desktop)
+	b.visit(pages + "/" + e.ID)
+	b.inState("#test", "interrupted")
+	b.visit(pages)
+	b.inState("#env-"+e.ID, "interrupted")
 	var again struct{ Details struct{ Code string } }
 	d.call(t, "POST", "/api/environments/"+e.ID+"/probe", nil, &again, 200)
 	if again.Details.Code != "host_key_unknown" {
@@ -199,6 +222,7 @@ func TestDrill_ServerKilledWhileProbing(t *testing.T) {
 // TestDrill_HostAwayWithinTheGrace: sshd dies with its connections and comes
 // back; the work went on meanwhile.
 func TestDrill_HostAwayWithinTheGrace(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, 30*time.Second)
 	const n = 40
 	run := d.begin(t, d.env, counting(n, "0.1")...)
@@ -217,6 +241,7 @@ func TestDrill_HostAwayWithinTheGrace(t *testing.T) {
 // TestDrill_HostAwayForLongerThanTheGrace: lost, with the last output kept, and
 // the host ended the work by itself.
 func TestDrill_HostAwayForLongerThanTheGrace(t *testing.T) {
+	t.Parallel()
 	d := newDrill(t, shortGrace)
 	run := d.begin(t, d.env, "sh", "-c", "echo begun; sleep 600")
 	d.prints(t, run, "begun\n")
