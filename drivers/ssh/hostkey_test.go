@@ -260,6 +260,10 @@ func TestHostKey_Authority(t *testing.T) {
 			if len(r.Presented) != 1 || r.Presented[0].Fingerprint != s.Fingerprint("ed25519") {
 				t.Errorf("presented %v, want the bare key", r.Presented)
 			}
+			r = probe(t, d, specOf(t, d, settings(s, map[string]any{"knownHosts": c.known, "strictHostKeyChecking": false})))
+			if mustFail(t, r, "host_key", c.code); r.Pin != "" {
+				t.Errorf("first use pinned %q although an authority is trusted", r.Pin)
+			}
 			r = probe(t, d, specOf(t, d, settings(s, map[string]any{"knownHosts": c.known + s.KnownHosts()})))
 			if pinnedBeside := c.code != environment.CodeHostKeyRevoked; r.OK != pinnedBeside {
 				t.Errorf("with the bare key pinned beside: ok %v, %s", r.OK, r.Summary)

@@ -81,8 +81,8 @@ func TestPool_KeepAliveEndsADeadConnection(t *testing.T) {
 	d := newDriver(t)
 	known := sshdtest.KnownHostsName("127.0.0.1", w.port) + " " + s.HostKey("ed25519")
 	spec := specOf(t, d, settings(s, map[string]any{"port": w.port, "knownHosts": known, "keepAliveSec": 1}))
-	ref, err := d.Acquire(t.Context(), spec)
-	if err != nil {
+	ref := environment.Ref{Config: spec.Config, Spec: spec, Dir: s.Home}
+	if _, err := d.Read(t.Context(), ref, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.cut()

@@ -117,9 +117,10 @@ func TestC27_NoiseOfStartUpFiles(t *testing.T) {
 
 func TestC28_RequiredTools(t *testing.T) {
 	t.Parallel()
-	s := sshdtest.Start(t, sshdtest.Config{Lines: []string{"SetEnv PATH=/usr/bin:/bin:/tmp/none"}})
-	file := filepath.Join(t.TempDir(), "no exec")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o644); err != nil {
+	s := fakes(t, map[string]string{"in-path": "", "no-exec": ""})
+	path := strings.TrimPrefix(strings.TrimSpace(readFile(t, filepath.Join(s.Home, ".bashrc"))), "export PATH=")
+	file := filepath.Join(strings.TrimSuffix(path, ":$PATH"), "no-exec")
+	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	d := newDriver(t)
@@ -128,7 +129,8 @@ func TestC28_RequiredTools(t *testing.T) {
 		code  string
 		says  []string
 	}{
-		{[]string{"sh"}, "", nil},
+		{[]string{"sh", "in-path"}, "", nil},
+		{[]string{"no-exec"}, environment.CodeToolNotExecutable, []string{"not executable: no-exec"}},
 		{[]string{"no-such-cli-xyz"}, environment.CodeToolMissing, []string{"not found: no-such-cli-xyz"}},
 		{[]string{"/bin"}, environment.CodeToolNotExecutable, []string{"not executable: /bin"}},
 		{[]string{file}, environment.CodeToolNotExecutable, []string{"not executable: " + file}},

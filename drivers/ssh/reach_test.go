@@ -88,9 +88,10 @@ func TestReach_GreetingLimit(t *testing.T) {
 	t.Parallel()
 	host, port := listen(t, untilClosed)
 	d := newDriver(t, func(o *ssh.Options) { o.Limits.Greeting = 100 * time.Millisecond })
+	started := time.Now()
 	stage := mustFail(t, probe(t, d, specOf(t, d, at(host, port))), "greeting", environment.CodeGreetingTimeout)
-	if stage.Limit["seconds"] != 0.1 {
-		t.Errorf("limit %v", stage.Limit)
+	if took := time.Since(started); stage.Limit["seconds"] != 0.1 || took > 5*time.Second {
+		t.Errorf("limit %v, took %s", stage.Limit, took)
 	}
 }
 
