@@ -48,8 +48,6 @@ claim() {
 # furnish makes the files of the run. Those that change later keep room for it
 # now, so that a full disk stops neither a beat nor the exit record.
 furnish() {
-	mkfifo "$d/live" "$d/o" "$d/e" &
-	pipes=$!
 	printf '%99s\n' '' >"$d/why" && printf '%99s\n' '' >"$d/exit" && printf '%s\n' "$beat" >"$d/beat" &&
 		printf '' >"$d/out" && printf '' >"$d/err" && printf '%s\n' "$head" "$lib" "$supervisor" >"$d/sup" ||
 		return
@@ -62,14 +60,30 @@ discard() {
 	rmdir "${d%/*}" "${d%/runs/*}"
 }
 
+# give makes the pipes of the run and gives out its job, which tells the
+# supervisor, started meanwhile, that they are there.
+give() {
+	[ -p "$d/e" ] || mkfifo "$d/live" "$d/o" "$d/e" || return
+	printf 'go\n%s' "$job"
+}
+
+# lead starts the supervisor in a session of its own. A setsid that can fork by
+# itself is quickest. Others need work in the background, which ignores INT and
+# QUIT; a new enough env can undo that.
+lead() {
+	give | BERTH_KEEPER=$marker setsid --fork "$sh" "$d/sup" >/dev/null 4>&- || {
+		leader=
+		! command -v setsid >/dev/null || leader=setsid
+		! env --default-signal true || leader="env --default-signal $leader"
+		[ -p "$d/e" ] || mkfifo "$d/live" "$d/o" "$d/e"
+		give | BERTH_KEEPER=$marker $leader "$sh" "$d/sup" >/dev/null 4>&- &
+	}
+	[ -p "$d/e" ]
+}
+
 # launch starts the supervisor, which starts the command, in the claimed folder.
-# Work in the background ignores INT and QUIT; a new enough env can undo that.
 launch() {
-	leader=
-	! command -v setsid >/dev/null || leader=setsid
-	! wait "$can_reset" || leader="env --default-signal $leader"
-	printf '%s' "$job" | BERTH_KEEPER=$marker $leader "$sh" "$d/sup" >/dev/null 4>&- &
-	wait "$pipes" && exec 7<>"$d/live" && meet && exec 7>&- && [ "$pid" != none ] || {
+	lead && exec 7<>"$d/live" && meet && exec 7>&- && [ "$pid" != none ] || {
 		discard
 		give_up 'fail start'
 	}
@@ -191,8 +205,6 @@ tidy() {
 main() {
 	if ! seek; then
 		[ "$start" = 1 ] || give_up none
-		env --default-signal true &
-		can_reset=$!
 		cd -P -- "$dir" || give_up 'fail folder'
 		claim "${HOME:-/nowhere}/.berth/runs" || claim "$tmp/berth-$(id -u)/runs" || give_up 'fail disk'
 		[ -z "$won" ] || launch

@@ -3,11 +3,7 @@
 exec 6<&0 </dev/null >/dev/null 2>&1
 d=${0%/sup}
 marker=${d##*/}
-naps=0
-until [ -p "$d/e" ]; do # the session makes the pipes meanwhile
-	[ "$naps" -lt 50 ] || exit 1
-	nap
-done
+read -r go <&6 && [ "$go" = go ] || exit 1 # the session makes the pipes meanwhile
 
 # Whoever waits for the end reads from this pipe: it ends with the supervisor.
 exec 9<>"$d/live"
