@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // maxCached is how many bytes of lists are kept, maxCachedLists how many lists.
@@ -17,6 +18,7 @@ type listCache struct {
 	mu       sync.Mutex
 	revision int64
 	size     int
+	now      func() time.Time
 	bodies   map[string]*cachedList
 	building map[string]*building
 }
@@ -24,7 +26,8 @@ type listCache struct {
 // cachedList is a list as it goes out.
 type cachedList struct {
 	body   []byte
-	link   string // Link header
+	link   string    // Link header
+	until  time.Time // zero: as long as the revision stays
 	packed packedForms
 }
 
@@ -36,7 +39,7 @@ type building struct {
 }
 
 func newListCache() *listCache {
-	return &listCache{bodies: map[string]*cachedList{}, building: map[string]*building{}}
+	return &listCache{now: time.Now, bodies: map[string]*cachedList{}, building: map[string]*building{}}
 }
 
 // get returns the list of a key at a revision, and makes it when it is not
@@ -54,7 +57,7 @@ func (c *listCache) get(ctx context.Context, key string, revision int64, fresh f
 			c.mu.Unlock()
 			return fresh() // somebody has read a later revision: do not keep this
 		}
-		if list, ok := c.bodies[key]; ok {
+		if list, ok := c.bodies[key]; ok && (list.until.IsZero() || c.now().Before(list.until)) {
 			c.mu.Unlock()
 			return list, nil
 		}
@@ -90,6 +93,9 @@ func (c *listCache) build(key string, revision int64, b *building, fresh func() 
 			if len(c.bodies) >= maxCachedLists || c.size+len(b.list.body) > maxCached {
 				clear(c.bodies)
 				c.size = 0
+			}
+			if old, ok := c.bodies[key]; ok {
+				c.size -= len(old.body)
 			}
 			c.bodies[key] = b.list
 			c.size += len(b.list.body)

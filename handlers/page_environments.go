@@ -21,6 +21,11 @@ func (s *server) environmentsPage(c echo.Context) error {
 	if ids := c.QueryParams()["watch"]; len(ids) > 0 {
 		return s.watchedRows(c, ids)
 	}
+	return s.keptEnvironments(c)
+}
+
+// freshEnvironments reads and renders the list for this one answer.
+func (s *server) freshEnvironments(c echo.Context) error {
 	l, err := s.listing(c)
 	if err != nil {
 		return err

@@ -17,10 +17,17 @@ func render(c echo.Context, status int, component templ.Component) error {
 	if err := component.Render(c.Request().Context(), &page); err != nil {
 		return fmt.Errorf("render %s: %w", routeOf(c), err)
 	}
+	pageHeaders(c)
+	return c.Blob(status, pageType, page.Bytes())
+}
+
+const pageType = "text/html; charset=utf-8"
+
+// pageHeaders are those of every page and fragment.
+func pageHeaders(c echo.Context) {
 	h := c.Response().Header()
 	h.Add("Vary", "HX-Request")
 	h.Set("Cache-Control", "no-store")
-	return c.Blob(status, "text/html; charset=utf-8", page.Bytes())
 }
 
 // renderPart answers htmx with fragment and everybody else, also a browser that

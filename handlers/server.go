@@ -58,6 +58,7 @@ func New(d Deps) http.Handler {
 		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(),
 		heartbeat: 15 * time.Second, retry: time.Second,
 	}
+	s.list.now = d.Now
 	s.metrics = newMetrics(d.StateCounts)
 	return s.handler()
 }
