@@ -132,7 +132,7 @@ func (p *pool) takeEarly(ctx context.Context, key poolKey) *session {
 func (p *pool) endEarly() {
 	p.mu.Lock()
 	waiting := p.early
-	p.early = nil
+	p.early = map[poolKey][]*early{} // a timer that has fired already still looks into it
 	p.mu.Unlock()
 	for _, list := range waiting {
 		for _, e := range list {
