@@ -56,7 +56,7 @@ func (db *DB) Activity(ctx context.Context, f environment.ActivityFilter) (envir
 	size := pageSize(f.Limit)
 	q.add(" order by created_at desc, id desc limit ", q.arg(size+1))
 	var rows []activityRow
-	if err := db.list(ctx, "list activity", &rows, q.text.String(), q.args...); err != nil {
+	if err := db.page(ctx, "list activity", &rows, &q, after); err != nil {
 		return none, err
 	}
 	page := none

@@ -54,6 +54,6 @@ func readCursor(text, order string, n int) (*cursor, error) {
 	return &c, nil
 }
 
-func badCursor() error {
+func badCursor() *environment.Error {
 	return environment.NewError(environment.KindUnreadable, "invalid_cursor", "The cursor is not one of this list.")
 }

@@ -47,7 +47,7 @@ func (db *DB) ListEnvironments(ctx context.Context, f environment.ListFilter) (e
 	size := pageSize(f.Limit)
 	q := listQuery(f, order, after, size+1)
 	var rows []viewRow
-	if err := db.list(ctx, "list environments", &rows, q.text.String(), q.args...); err != nil {
+	if err := db.page(ctx, "list environments", &rows, q, after); err != nil {
 		return page, err
 	}
 	if len(rows) > size {

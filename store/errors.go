@@ -33,6 +33,7 @@ const (
 	diskFull            = "53100"
 
 	connectionClass   = "08" // connection exception
+	dataClass         = "22" // a value that cannot be one of its type
 	interventionClass = "57" // shut down, starting up, cancelled
 	resourcesClass    = "53" // disk full, out of memory, too many connections
 	systemClass       = "58" // input or output on the database's own files
@@ -74,6 +75,9 @@ func lostConnection(err error) bool {
 	}
 	return away(err)
 }
+
+// isData reports whether err says that a value cannot be one of its type.
+func isData(err error) bool { return strings.HasPrefix(sqlstate(err), dataClass) }
 
 func sqlstate(err error) string {
 	if e, ok := errors.AsType[*pq.Error](err); ok {

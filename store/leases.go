@@ -113,7 +113,7 @@ func (db *DB) Leases(ctx context.Context, f leasing.Filter) (environment.Page[en
 		environment.Lease
 		Key string `db:"key"`
 	}
-	if err := db.list(ctx, "list leases", &rows, q.text.String(), q.args...); err != nil {
+	if err := db.page(ctx, "list leases", &rows, &q, after); err != nil {
 		return page, err
 	}
 	if len(rows) > size {

@@ -38,7 +38,7 @@ func (db *DB) Probes(ctx context.Context, environmentID uuid.UUID, limit int, af
 		probeRow
 		Key string `db:"key"`
 	}
-	if err := db.list(ctx, "list probes", &rows, q.text.String(), q.args...); err != nil {
+	if err := db.page(ctx, "list probes", &rows, &q, c); err != nil {
 		return page, err
 	}
 	if len(rows) > size {

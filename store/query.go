@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,16 @@ type query struct {
 	text strings.Builder
 	args []any
 	and  bool
+}
+
+// page reads the rows of q, which go on after a cursor unless that is nil. Keys
+// that the order cannot have are only found to be such by PostgreSQL.
+func (db *DB) page(ctx context.Context, what string, dest any, q *query, after *cursor) error {
+	err := db.list(ctx, what, dest, q.text.String(), q.args...)
+	if after != nil && isData(err) {
+		return badCursor().Because(err)
+	}
+	return err
 }
 
 // arg adds an argument and returns its placeholder.

@@ -61,7 +61,7 @@ func (db *DB) Runs(ctx context.Context, f running.Filter) (environment.Page[envi
 	size := pageSize(f.Limit)
 	q.add(" order by created_at desc, id desc limit ", q.arg(size+1))
 	var rows []runRow
-	if err := db.list(ctx, "list runs", &rows, q.text.String(), q.args...); err != nil {
+	if err := db.page(ctx, "list runs", &rows, &q, after); err != nil {
 		return page, err
 	}
 	if len(rows) > size {
