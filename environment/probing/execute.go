@@ -29,9 +29,6 @@ func (s *Service) execute(ctx context.Context, j job) {
 	if !ours {
 		return
 	}
-	if ctx.Err() != nil && out.cause == nil {
-		out.cause = errStopping
-	}
 	if pin := out.result.Pin; pin != "" && !j.probe.Draft && j.probe.EnvironmentID != nil {
 		// Before the verdict, which would else be of an older config.
 		err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {

@@ -400,3 +400,21 @@ func TestProbe_verdictSurvivesADatabaseThatIsAway(t *testing.T) {
 }
 
 var _ probing.Store = (*environmenttest.Store)(nil)
+
+// The server stops in the moment in which the driver is done: what it found is
+// kept.
+func TestRun_orderlyStopKeepsAVerdictThatIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBed(t, 1)
+		b.driver.play(func(ctx context.Context, s environment.Spec, report func(environment.Stage)) environment.ProbeResult {
+			<-ctx.Done()
+			return content(ctx, s, report)
+		})
+		p := b.start(b.env("ssh", "box", environment.StatusActive).ID)
+		synctest.Wait()
+		b.stop()
+		if got := b.get(p.ID); got.State != environment.ProbeDone || !got.OK {
+			t.Errorf("state %s, ok %t; want the verdict", got.State, got.OK)
+		}
+	})
+}
