@@ -177,6 +177,12 @@ type Impact struct {
 // CanDelete reports whether a plain delete goes through.
 func (i Impact) CanDelete() bool { return len(i.Blocked) == 0 }
 
+// IsTheDefault is the refusal to take the default environment out of use.
+func IsTheDefault(name string) *Error {
+	return Conflict("environment_is_default", "“"+name+"” is the default environment.").
+		Remedy("Choose another default environment first.")
+}
+
 // DeleteOptions say what to do with what refers to the environment.
 type DeleteOptions struct {
 	// ReassignTo takes over what pointed here: the instance's default now,

@@ -96,6 +96,9 @@ func (db *DB) UpdateEnvironment(ctx context.Context, w catalogue.Write, expect i
 		if n == 0 {
 			return stale(ctx, tx, e.ID)
 		}
+		if err := mayArchive(ctx, tx, e); err != nil {
+			return err
+		}
 		if err := refreshHealth(ctx, tx, e.ID); err != nil {
 			return err
 		}
@@ -105,6 +108,20 @@ func (db *DB) UpdateEnvironment(ctx context.Context, w catalogue.Write, expect i
 		return finishWrite(ctx, tx, w)
 	})
 	return made, err
+}
+
+// mayArchive refuses to archive the default. The row of e was written: whoever
+// makes it the default now waits for tx, as tx waited for who came before.
+func mayArchive(ctx context.Context, tx *sqlx.Tx, e environment.Environment) error {
+	if e.Status != environment.StatusArchived {
+		return nil
+	}
+	var isDefault bool
+	err := tx.GetContext(ctx, &isDefault, `select coalesce(default_environment_id = $1, false) from instance`, e.ID)
+	if err == nil && isDefault {
+		return environment.IsTheDefault(e.Name)
+	}
+	return err
 }
 
 // stale is the refusal of a write that came too late, and says who was first.

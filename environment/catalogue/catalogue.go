@@ -43,7 +43,8 @@ type Store interface {
 	CreateEnvironment(context.Context, Write) (environment.Environment, error)
 	// UpdateEnvironment writes when the row still has revision expect, and
 	// returns the row with the next one; KindStale with code stale_revision
-	// when it has not, KindConflict as CreateEnvironment.
+	// when it has not, KindConflict as CreateEnvironment, and with code
+	// environment_is_default when it would archive the default.
 	UpdateEnvironment(ctx context.Context, w Write, expect int) (environment.Environment, error)
 	Impact(context.Context, uuid.UUID) (environment.Impact, error)
 	// DeleteEnvironment checks the impact inside its transaction: KindConflict

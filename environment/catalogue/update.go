@@ -115,8 +115,7 @@ func statusRefusal(old environment.EnvironmentView, next environment.Status) err
 		return environment.Conflict("managed_local", "The local environment cannot be archived.")
 	}
 	if old.IsDefault {
-		return environment.Conflict("environment_is_default", "“"+old.Name+"” is the default environment.").
-			Remedy("Choose another default environment first.")
+		return environment.IsTheDefault(old.Name)
 	}
 	return nil
 }

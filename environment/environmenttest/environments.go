@@ -180,6 +180,9 @@ func (s *Store) UpdateEnvironment(_ context.Context, w catalogue.Write, expect i
 	if err := s.mayWrite(w.Environment); err != nil {
 		return environment.Environment{}, err
 	}
+	if w.Environment.Status == environment.StatusArchived && s.view(e).IsDefault {
+		return environment.Environment{}, environment.IsTheDefault(e.Name)
+	}
 	next := w.Environment
 	next.Revision, next.ConfigRevision, next.CreatedAt = e.Revision+1, e.ConfigRevision, e.CreatedAt
 	if w.ConfigChanged {

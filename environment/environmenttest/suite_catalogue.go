@@ -46,6 +46,10 @@ func testSettings(t *testing.T, s suite) {
 	if !s.view(e.ID).IsDefault {
 		t.Error("the default environment does not say so")
 	}
+	archive := catalogue.Write{Environment: e}
+	archive.Environment.Status = environment.StatusArchived
+	_, err = s.UpdateEnvironment(ctx, archive, e.Revision)
+	s.code("archive what became the default meanwhile", err, environment.KindConflict, "environment_is_default")
 	other := environment.NewID()
 	_, err = s.UpdateSettings(ctx, environment.SettingsPatch{DefaultEnvironmentID: &other}, environment.Activity{})
 	s.code("make a default of what is not there", err, environment.KindInvalid, environment.CodeEnvironmentNotFound)
