@@ -2,6 +2,7 @@ package probing_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -242,7 +243,7 @@ func TestStartDraft_neverChangesTheSavedRow(t *testing.T) {
 		b.driver.play(func(context.Context, environment.Spec, func(environment.Stage)) environment.ProbeResult {
 			return environment.ProbeResult{Code: environment.CodeLoginRefused, Summary: "no", Pin: "h ssh-ed25519 AAAA"}
 		})
-		p, err := b.StartDraft(t.Context(), operator, nil, &env.ID, environment.Draft{Driver: "ssh"})
+		p, err := b.StartDraft(t.Context(), operator, nil, &env.ID, environment.Draft{Driver: "ssh", Config: map[string]json.RawMessage{"host": nil}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,8 +252,10 @@ func TestStartDraft_neverChangesTheSavedRow(t *testing.T) {
 			t.Errorf("draft %+v, health %s, pins %v; want the row untouched", p, b.health(env.ID), b.specs.pinned())
 		}
 		activity, err := b.store.Activity(t.Context(), environment.ActivityFilter{})
-		if err != nil || activity.Items[0].Action != "environment.probed_unsaved" {
-			t.Errorf("activity %+v, %v; want environment.probed_unsaved", activity.Items, err)
+		entry := activity.Items[0]
+		if err != nil || entry.Action != "environment.probed_unsaved" || entry.EntityID != "unsaved" ||
+			entry.Details["configTopLevelKeyCount"] != 1 || entry.Details["environmentId"] != env.ID.String() {
+			t.Errorf("activity %+v, %v; want environment.probed_unsaved of unsaved values", entry, err)
 		}
 	})
 }

@@ -17,6 +17,8 @@ type job struct {
 	actor  environment.Actor
 	// request is the id of the request that asked for it.
 	request string
+	// configKeys is how many settings a draft named.
+	configKeys int
 	// open gives the spec; a draft's was opened when its values were checked.
 	open func(context.Context) (environment.Spec, error)
 }
@@ -71,7 +73,7 @@ func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, compa
 	}
 	p := s.newProbe(actor, spec.Driver, s.describe(spec.Driver, spec.Config))
 	p.EnvironmentID, p.CompanyID, p.Draft, p.ConfigRevision = baseID, company, true, spec.ConfigRevision
-	return s.begin(ctx, job{probe: p, prober: prober, actor: actor,
+	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, configKeys: len(d.Config),
 		open: func(context.Context) (environment.Spec, error) { return spec, nil }})
 }
 

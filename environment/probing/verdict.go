@@ -163,11 +163,17 @@ func activityOf(j job, p environment.Probe) environment.Activity {
 		Action: "environment.probed", EntityType: "environment", CreatedAt: *p.FinishedAt,
 		Details: map[string]any{"driver": p.Driver, "ok": p.OK, "summary": p.Summary},
 	}
+	saved := ""
 	if p.EnvironmentID != nil {
-		a.EntityID = p.EnvironmentID.String()
+		saved = p.EnvironmentID.String()
 	}
+	a.EntityID = saved
 	if p.Draft {
-		a.Action = "environment.probed_unsaved"
+		a.Action, a.EntityID = "environment.probed_unsaved", "unsaved"
+		a.Details["configTopLevelKeyCount"] = j.configKeys
+		if saved != "" {
+			a.Details["environmentId"] = saved
+		}
 	}
 	return a
 }
