@@ -121,16 +121,24 @@ fi
 say dir "$PWD"
 `
 
-// scriptWritable makes a file that nothing else made, and removes it.
+// scriptWritable makes a file that nothing else made, and removes it. true is no
+// special builtin, so that a redirection that fails does not end the shell.
 const scriptWritable = `t=.berth-probe-${M##* }
-if (set -C; : >"$t") 2>/dev/null; then
+set -C
+if true 2>/dev/null >"$t"; then
   rm -f -- "$t"
   say writable yes
 else
   say writable no
   exit 0
 fi
-say free "$(df -Pk . 2>/dev/null | { read -r x; read -r a b c e f; echo "$e"; })"
+x=$(df -Pk . 2>/dev/null)
+x=${x##*
+}
+set -f
+set -- $x
+set +f
+say free "$4"
 `
 
 // scriptTool searches the way the shell does, but tells what cannot be run from
