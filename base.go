@@ -59,7 +59,9 @@ func (b *base) close() error {
 		errs = append(errs, b.db.Close())
 	}
 	if b.private != nil {
-		errs = append(errs, b.private.Stop(context.Background()))
+		ctx, cancel := context.WithTimeout(context.Background(), databaseTime)
+		defer cancel()
+		errs = append(errs, b.private.Stop(ctx))
 	}
 	return errors.Join(append(errs, b.lock.Close())...)
 }

@@ -20,6 +20,9 @@ import (
 const (
 	drainTime = 1500 * time.Millisecond // for requests under way
 	loopsTime = 2 * time.Second         // for loops to let go of their work
+	// for the private PostgreSQL; then it is stopped the hard way, and recovers
+	// at the next start
+	databaseTime = time.Second
 )
 
 // runningServer is a server that answers at URL.

@@ -343,6 +343,10 @@
   })
 
   document.addEventListener('htmx:beforeRequest', (e) => {
+    // A filter was looked up as it was typed. When its field is left, by a click
+    // on a row, to look it up again would replace the row under the click.
+    const by = e.detail.requestConfig.triggeringEvent
+    if (by && by.type === 'change' && by.target.matches('[data-filter]')) return e.preventDefault()
     const list = e.detail.target
     if (list && list.id === 'environments-list') {
       list.late = setTimeout(() => { list.dataset.state = list.dataset.busyState }, 300)
