@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"berth/environment/access"
+
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -69,6 +71,9 @@ func (s stateCounts) Collect(ch chan<- prometheus.Metric) {
 
 // showMetrics answers GET /metrics in Prometheus' text format.
 func (s *server) showMetrics(c echo.Context) error {
+	if err := access.May(s.actor(c), access.ReadMetrics, access.Instance); err != nil {
+		return err
+	}
 	s.metrics.show.ServeHTTP(c.Response(), c.Request())
 	return nil
 }

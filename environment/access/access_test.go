@@ -4,7 +4,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"berth/environment"
@@ -48,24 +52,57 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestEveryActionIsInTheTable reads the source, so that an action that is added
-// there and not above is found.
-func TestEveryActionIsInTheTable(t *testing.T) {
+// declaredActions are the names of the actions in the source.
+func declaredActions(t *testing.T) []string {
+	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "access.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	declared := 0
+	var names []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
 			return true
 		}
 		if id, ok := spec.Type.(*ast.Ident); ok && id.Name == "Action" {
-			declared += len(spec.Names)
+			for _, name := range spec.Names {
+				names = append(names, name.Name)
+			}
 		}
 		return true
 	})
+	return names
+}
+
+// TestEveryActionIsAskedFor finds an action that nothing asks May about: what it
+// stands for is then open to all.
+func TestEveryActionIsAskedFor(t *testing.T) {
+	var source strings.Builder
+	for _, folder := range []string{"../../environment", "../../handlers"} {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			source.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range declaredActions(t) {
+		if !strings.Contains(source.String(), "access."+name+",") {
+			t.Errorf("nothing asks for %s", name)
+		}
+	}
+}
+
+// TestEveryActionIsInTheTable reads the source, so that an action that is added
+// there and not above is found.
+func TestEveryActionIsInTheTable(t *testing.T) {
+	declared := len(declaredActions(t))
 	listed := actions()
 	slices.Sort(listed)
 	if declared != len(slices.Compact(listed)) {
