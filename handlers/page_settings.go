@@ -84,8 +84,12 @@ func (s *server) experimentalPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page := views.NewExperimentalSettings(settings, mayManageSettings(s.actor(c)), nil)
-	return s.show(c, http.StatusOK, "Experimental", views.SectionExperimental, views.ExperimentalSettings(page))
+	return s.showExperimental(c, http.StatusOK, settings, nil)
+}
+
+func (s *server) showExperimental(c echo.Context, status int, settings environment.Settings, failed *environment.Error) error {
+	page := views.NewExperimentalSettings(settings, mayManageSettings(s.actor(c)), failed)
+	return s.show(c, status, "Experimental", views.SectionExperimental, views.ExperimentalSettings(page))
 }
 
 // experimentalSave saves them. The switch of a page that says that environments
@@ -100,8 +104,13 @@ func (s *server) experimentalSave(c echo.Context) error {
 	if f.Has("back") {
 		patch.EnableManagedSandboxOnly, to = nil, localPath(f.Get("back"))
 	}
-	if _, err := s.Catalogue.UpdateSettings(c.Request().Context(), s.actor(c), patch); err != nil {
-		return err
+	_, err = s.Catalogue.UpdateSettings(c.Request().Context(), s.actor(c), patch)
+	switch {
+	case err == nil:
+		return redirect(c, to)
+	case isRefusedForm(err):
+		typed := environment.Settings{EnableEnvironments: on, EnableManagedSandboxOnly: only}
+		return s.showExperimental(c, http.StatusUnprocessableEntity, typed, environment.AsError(err))
 	}
-	return redirect(c, to)
+	return err
 }

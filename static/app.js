@@ -288,6 +288,8 @@
 
   function appended() {
     const out = $('#output')
+    const box = out.closest('[data-shown-state]')
+    if (box.dataset.state === 'none') box.dataset.state = box.dataset.shownState
     while (out.childElementCount > maxPieces) out.firstElementChild.remove()
     if (follows()) out.scrollTop = out.scrollHeight
   }

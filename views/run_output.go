@@ -14,7 +14,8 @@ import (
 // RunOutputState is how much of a run's output is there.
 type RunOutputState string
 
-// The states of the output.
+// The states of the output. Shown is also set by the script when the first of it
+// arrives.
 const (
 	OutputNone  RunOutputState = "none"
 	OutputShown RunOutputState = "shown"
