@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 )
 
 // Probe implements probing.Store.
@@ -137,19 +138,34 @@ func (db *DB) BeginProbe(ctx context.Context, id uuid.UUID) (bool, error) {
 	return begun, err
 }
 
-// ReportStage implements probing.Store. It does not wait for the disk: a stage
+// ReportStages implements probing.Store. It does not wait for the disk: a stage
 // that a crash takes back is one that its probe did not survive either.
-func (db *DB) ReportStage(ctx context.Context, id uuid.UUID, stage environment.Stage) error {
-	return db.tx(ctx, "report a stage", func(tx *sqlx.Tx) error {
+func (db *DB) ReportStages(ctx context.Context, id uuid.UUID, stages ...environment.Stage) error {
+	payloads := make([]string, len(stages))
+	for i, stage := range stages {
+		text, err := document{stage}.Value()
+		if err != nil {
+			return err
+		}
+		payloads[i], _ = text.(string) // a stage is never null
+	}
+	return db.tx(ctx, "report stages", func(tx *sqlx.Tx) error {
 		p, err := probeIn(ctx, tx, id)
 		if err != nil || p.State.Ended() {
 			return err
 		}
-		p.SetStage(stage)
-		if _, err := exec(ctx, tx, `update probes set stages = $2 where id = $1`, id, document{orEmpty(p.Stages)}); err != nil {
-			return err
+		for _, stage := range stages {
+			p.SetStage(stage)
 		}
-		return emitLazily(ctx, tx, id, environment.EventStage, stage)
+		_, err = exec(ctx, tx, `
+			with changed as (update probes set stages = $2 where id = $1 returning id),
+			added as (
+				insert into events (subject, kind, payload)
+				select id, $3, payload::jsonb from changed, unnest($4::text[]) with ordinality as stage (payload, place) order by place
+				returning subject)
+			select pg_notify($5, subject::text), `+lazily("true")+` from added limit 1`,
+			id, document{orEmpty(p.Stages)}, string(environment.EventStage), pq.Array(payloads), channel)
+		return err
 	})
 }
 

@@ -75,8 +75,8 @@ func (s *Store) BeginProbe(_ context.Context, id uuid.UUID) (bool, error) {
 	return true, nil
 }
 
-// ReportStage implements probing.Store.
-func (s *Store) ReportStage(_ context.Context, id uuid.UUID, stage environment.Stage) error {
+// ReportStages implements probing.Store.
+func (s *Store) ReportStages(_ context.Context, id uuid.UUID, stages ...environment.Stage) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.probes[id]
@@ -86,8 +86,10 @@ func (s *Store) ReportStage(_ context.Context, id uuid.UUID, stage environment.S
 	if p.State.Ended() {
 		return nil
 	}
-	p.SetStage(stage)
-	s.emit(id, environment.EventStage, stage, nil)
+	for _, stage := range stages {
+		p.SetStage(stage)
+		s.emit(id, environment.EventStage, stage, nil)
+	}
 	return nil
 }
 

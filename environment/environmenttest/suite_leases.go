@@ -168,7 +168,7 @@ func testFeed(t *testing.T, s suite) {
 	one, stopOne := s.Subscribe(p.ID)
 	other, stopOther := s.Subscribe(p.ID)
 	defer stopOther()
-	s.must(s.ReportStage(ctx, p.ID, environment.Stage{Name: "resolve", Status: environment.StageRunning}))
+	s.must(s.ReportStages(ctx, p.ID, environment.Stage{Name: "resolve", Status: environment.StageRunning}))
 	woken(t, "a probe after a stage", one)
 	woken(t, "a probe's second reader", other)
 	stopOne()

@@ -53,10 +53,9 @@ func testProbeLife(t *testing.T, s suite) {
 	}
 	stage := verdict(p, "").Stages[0]
 	stage.Status = environment.StageRunning
-	s.must(s.ReportStage(ctx, p.ID, stage))
+	s.must(s.ReportStages(ctx, p.ID, stage))
 	stage.Status, stage.Measured = environment.StageOK, map[string]any{"text": "a\x00b\xffc"}
-	s.must(s.ReportStage(ctx, p.ID, stage))
-	s.must(s.ReportStage(ctx, p.ID, environment.Stage{Name: "connect", Status: environment.StageRunning}))
+	s.must(s.ReportStages(ctx, p.ID, stage, environment.Stage{Name: "connect", Status: environment.StageRunning}))
 	v := s.view(e.ID)
 	if v.Active == nil || len(v.Active.Stages) != 2 || v.Active.Stages[0].Status != environment.StageOK {
 		t.Fatalf("stages of a running probe: got %+v, want resolve ok and connect running", v.Active)
@@ -71,7 +70,7 @@ func testProbeLife(t *testing.T, s suite) {
 	late, err := s.FinishProbe(ctx, verdict(p, ""), environment.Activity{})
 	s.must(err)
 	same(t, "verdict after the end", late, want)
-	s.must(s.ReportStage(ctx, p.ID, stage))
+	s.must(s.ReportStages(ctx, p.ID, stage))
 	stored, err := s.Probe(ctx, p.ID)
 	s.must(err)
 	same(t, "stored verdict", stored, want)
@@ -212,7 +211,7 @@ func testOrphanedProbes(t *testing.T, s suite) {
 	e, ready := s.environment("box"), s.environment("ready")
 	s.probed(ready, "")
 	p, other := s.begun(s.probe(e)), s.begun(s.probe(ready))
-	s.must(s.ReportStage(ctx, p.ID, environment.Stage{Name: "login", Status: environment.StageRunning}))
+	s.must(s.ReportStages(ctx, p.ID, environment.Stage{Name: "login", Status: environment.StageRunning}))
 	n, err := s.InterruptOrphans(ctx, environment.NewID())
 	s.must(err)
 	same(t, "probes interrupted while their server lives", n, 0)
@@ -258,7 +257,7 @@ func testCancel(t *testing.T, s suite) {
 	s.code("cancel what is not there", s.AskCancel(ctx, nobody, "x"), environment.KindNotFound, "probe_not_found")
 	_, err = s.CancelAsked(ctx, nobody)
 	s.code("ask about what is not there", err, environment.KindNotFound, "probe_not_found")
-	s.code("report to what is not there", s.ReportStage(ctx, nobody, environment.Stage{Name: "x"}), environment.KindNotFound, "probe_not_found")
+	s.code("report to what is not there", s.ReportStages(ctx, nobody, environment.Stage{Name: "x"}), environment.KindNotFound, "probe_not_found")
 	_, err = s.Probe(ctx, nobody)
 	s.code("read what is not there", err, environment.KindNotFound, "probe_not_found")
 	done, err := s.FinishProbe(ctx, verdict(p, ""), environment.Activity{})

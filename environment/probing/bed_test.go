@@ -266,11 +266,11 @@ func (s *faultyStore) FinishProbe(ctx context.Context, p environment.Probe, a en
 	return s.Store.FinishProbe(ctx, p, a)
 }
 
-func (s *faultyStore) ReportStage(ctx context.Context, id uuid.UUID, stage environment.Stage) error {
+func (s *faultyStore) ReportStages(ctx context.Context, id uuid.UUID, stages ...environment.Stage) error {
 	if err := s.gone(); err != nil {
 		return err
 	}
-	return s.Store.ReportStage(ctx, id, stage)
+	return s.Store.ReportStages(ctx, id, stages...)
 }
 
 func stageOf(p environment.Probe, name string) environment.Stage {

@@ -25,9 +25,9 @@ type Store interface {
 	CreateProbe(context.Context, environment.Probe) (environment.Probe, bool, error)
 	// BeginProbe moves queued to running; false when it is no longer queued.
 	BeginProbe(ctx context.Context, id uuid.UUID) (bool, error)
-	// ReportStage stores a stage among the probe's stages; nothing when the
-	// probe has ended.
-	ReportStage(ctx context.Context, id uuid.UUID, stage environment.Stage) error
+	// ReportStages stores stages among the probe's stages, in order; nothing when
+	// the probe has ended.
+	ReportStages(ctx context.Context, id uuid.UUID, stages ...environment.Stage) error
 	// FinishProbe stores the verdict when the probe has not ended yet. Unless
 	// it is a draft, or the environment's config changed since (the verdict is
 	// then kept in the history but is not the newest of what is saved), it

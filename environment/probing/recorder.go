@@ -10,6 +10,10 @@ import (
 	"github.com/google/uuid"
 )
 
+// recordPause is the least time between two writes of stages: what is reported
+// meanwhile is written together, and costs the probe nothing.
+const recordPause = 25 * time.Millisecond
+
 // recorder stores stages in the order in which they are reported while the
 // driver goes on, so that a slow database does not lengthen the probe. Of a
 // stage that changed again before it was stored only the newest state is.
@@ -19,12 +23,14 @@ type recorder struct {
 	pending []string // names, oldest first
 	closed  bool
 	wake    chan struct{}
+	end     chan struct{} // closed by close
 	done    chan struct{}
 }
 
 // record begins to store the stages of a probe. Its close must be called.
 func (s *Service) record(ctx context.Context, p environment.Probe) *recorder {
-	r := &recorder{stages: append([]environment.Stage{}, p.Stages...), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &recorder{stages: append([]environment.Stage{}, p.Stages...), wake: make(chan struct{}, 1),
+		end: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(r.done)
 		s.storeStages(context.WithoutCancel(ctx), p.ID, r)
@@ -33,19 +39,29 @@ func (s *Service) record(ctx context.Context, p environment.Probe) *recorder {
 }
 
 func (s *Service) storeStages(ctx context.Context, id uuid.UUID, r *recorder) {
-	healthy := true
-	for range r.wake {
-		for stage, ok := r.next(); ok; stage, ok = r.next() {
-			if !healthy {
-				continue // the verdict stores every stage once more
-			}
-			write, cancel := context.WithTimeout(ctx, 5*time.Second)
-			if err := s.store.ReportStage(write, id, stage); err != nil {
-				healthy = false
-				s.log.Warn("store a probe's stage", "probe", id, "stage", stage.Name, "err", err)
-			}
-			cancel()
+	for ended := false; !ended; {
+		select {
+		case <-r.wake:
+		case <-r.end:
+			ended = true
 		}
+		stages := r.next()
+		if len(stages) == 0 {
+			continue
+		}
+		write, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := s.store.ReportStages(write, id, stages...)
+		cancel()
+		if err != nil {
+			s.log.Warn("store a probe's stages", "probe", id, "err", err)
+			return // the verdict stores every stage once more
+		}
+		pause := time.NewTimer(recordPause)
+		select {
+		case <-pause.C:
+		case <-r.end:
+		}
+		pause.Stop()
 	}
 }
 
@@ -75,28 +91,27 @@ func (r *recorder) signal() {
 	}
 }
 
-func (r *recorder) next() (environment.Stage, bool) {
+// next takes what is pending, in order.
+func (r *recorder) next() []environment.Stage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.pending) == 0 {
-		return environment.Stage{}, false
-	}
-	name := r.pending[0]
-	r.pending = r.pending[1:]
-	for _, stage := range r.stages {
-		if stage.Name == name {
-			return stage, true
+	var stages []environment.Stage
+	for _, name := range r.pending {
+		for _, stage := range r.stages {
+			if stage.Name == name {
+				stages = append(stages, stage)
+			}
 		}
 	}
-	return environment.Stage{}, false
+	r.pending = nil
+	return stages
 }
 
 // close stores what is pending and returns the stages as they were reported.
 func (r *recorder) close() []environment.Stage {
 	r.mu.Lock()
 	r.closed = true
-	r.signal()
-	close(r.wake)
+	close(r.end)
 	r.mu.Unlock()
 	<-r.done
 	return r.stages

@@ -1,6 +1,7 @@
 package probing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,14 +59,14 @@ func settle(p environment.Probe, now time.Time) environment.Probe {
 	if i := slices.IndexFunc(p.Stages, func(s environment.Stage) bool { return s.Status == environment.StageFailed }); i >= 0 {
 		failed := p.Stages[i]
 		p.OK = false
-		p.Code = orElse(p.Code, orElse(failed.Code, "internal"))
-		p.Summary = orElse(p.Summary, p.Target+": "+failed.Message)
+		p.Code = cmp.Or(p.Code, cmp.Or(failed.Code, "internal"))
+		p.Summary = cmp.Or(p.Summary, p.Target+": "+failed.Message)
 	}
 	if p.OK {
 		p.Code = ""
 	} else {
-		p.Code = orElse(p.Code, "internal")
-		p.Summary = orElse(p.Summary, p.Target+": the test failed.")
+		p.Code = cmp.Or(p.Code, "internal")
+		p.Summary = cmp.Or(p.Summary, p.Target+": the test failed.")
 	}
 	return p
 }
@@ -82,11 +83,11 @@ func endRunning(stage *environment.Stage, p environment.Probe, now time.Time) {
 	case environment.ProbeInterrupted:
 		stage.Message = "The server stopped during this stage."
 	default:
-		stage.Message = orElse(stage.Message, "This stage did not end.")
+		stage.Message = cmp.Or(stage.Message, "This stage did not end.")
 	}
 	stage.Status, stage.Severity = environment.StageFailed, "error"
-	stage.Code = orElse(p.Code, "internal")
-	stage.Remediation = orElse(stage.Remediation, environment.Remedy(stage.Code))
+	stage.Code = cmp.Or(p.Code, "internal")
+	stage.Remediation = cmp.Or(stage.Remediation, environment.Remedy(stage.Code))
 }
 
 // waitingStages are the stages that a probe of a driver goes through.
@@ -114,7 +115,7 @@ func merge(stages []environment.Stage, stage environment.Stage) []environment.St
 func tidy(stage environment.Stage) environment.Stage {
 	stage.Measured, stage.Limit = cleanMap(stage.Measured), cleanMap(stage.Limit)
 	stage.Message, stage.Remediation = environment.CleanText(stage.Message), environment.CleanText(stage.Remediation)
-	stage.Severity = orElse(stage.Severity, "info")
+	stage.Severity = cmp.Or(stage.Severity, "info")
 	return stage
 }
 
@@ -147,13 +148,6 @@ func during(stages []environment.Stage) string {
 		}
 	}
 	return ""
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
 }
 
 // activityOf is the entry of the log for a finished probe.
