@@ -40,9 +40,7 @@ const (
 	CodeEnvironmentNotFound    = "environment_not_found"
 	CodeEnvironmentInactive    = "environment_inactive"
 	CodeEnvironmentMaintenance = "environment_in_maintenance"
-	CodeEnvironmentsDisabled   = "environments_disabled"
 	CodeManagedSandboxOnly     = "managed_sandbox_unavailable"
-	CodeLeaseAcquireFailed     = "lease_acquire_failed"
 	CodeWorkspaceFailed        = "workspace_realization_failed"
 	CodeTerminationUnproven    = "termination_unproven"
 	CodeStaleRevision          = "stale_revision"
@@ -88,6 +86,5 @@ var remedies = map[string]string{
 	CodeSecretMissing:         "The stored secret is gone. Enter it again.",
 	CodeSecretDisabled:        "The stored secret is disabled. Enable it or choose another.",
 	CodeConnectionLost:        "The connection broke. Berth tries to take the work up again until the grace ends.",
-	CodeEnvironmentsDisabled:  "Turn on environments under Instance, Experimental.",
 	CodeEnvironmentInactive:   "Restore the environment, or choose another.",
 }

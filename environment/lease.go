@@ -51,9 +51,6 @@ func (l Lease) Borrowed() bool { return BorrowedHost(l.Driver) }
 // BorrowedHost reports whether a driver's targets are hosts of somebody's own.
 func BorrowedHost(driver string) bool { return driver == DriverLocal || driver == DriverSSH }
 
-// Live reports whether the holder may use the target.
-func (s LeaseStatus) Live() bool { return s == LeaseAcquiring || s == LeaseActive }
-
 // Lease is the right to use a live target for one purpose.
 type Lease struct {
 	ID            uuid.UUID       `db:"id"`

@@ -65,11 +65,3 @@ func reachable[S ~string](all []S, from S, can func(S, S) bool) []S {
 	}
 	return seen
 }
-
-func TestOnlyLiveLeasesMayBeUsed(t *testing.T) {
-	for _, s := range environment.LeaseStatuses() {
-		if want := s == environment.LeaseAcquiring || s == environment.LeaseActive; s.Live() != want {
-			t.Errorf("%s: live is %v", s, s.Live())
-		}
-	}
-}

@@ -30,23 +30,13 @@ func pageHeaders(c echo.Context) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// renderPart answers htmx with fragment and everybody else, also a browser that
-// restores its history through htmx, with page.
-func renderPart(c echo.Context, status int, page, fragment templ.Component) error {
-	if isFragment(c) {
-		return render(c, status, fragment)
-	}
-	return render(c, status, page)
-}
-
 // isFragment reports whether the caller swaps a part of a page it already has.
 func isFragment(c echo.Context) bool {
 	h := c.Request().Header
 	return h.Get("HX-Request") == "true" && h.Get("HX-History-Restore-Request") != "true"
 }
 
-// redirect sends a browser on after a change. htmx follows by itself with
-// HX-Location being a page of ours.
+// redirect sends a browser on after a change; htmx loads the page whole.
 func redirect(c echo.Context, to string) error {
 	if isFragment(c) {
 		c.Response().Header().Set("HX-Redirect", to)

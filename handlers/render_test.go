@@ -23,35 +23,6 @@ func words(text string) templ.Component {
 	})
 }
 
-// TestC77_BackShowsWholePages: who restores history gets a page, never a bare
-// fragment, and caches are told what the answer depends on.
-func TestC77_BackShowsWholePages(t *testing.T) {
-	tests := []struct {
-		name    string
-		headers map[string]string
-		want    string
-	}{
-		{"htmx", map[string]string{"HX-Request": "true"}, "fragment"},
-		{"htmx restoring history", map[string]string{"HX-Request": "true", "HX-History-Restore-Request": "true"}, "page"},
-		{"a browser", nil, "page"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			req := httptest.NewRequest(http.MethodGet, "/", nil)
-			for name, value := range tt.headers {
-				req.Header.Set(name, value)
-			}
-			rec := httptest.NewRecorder()
-			if err := renderPart(echo.New().NewContext(req, rec), http.StatusOK, words("page"), words("fragment")); err != nil {
-				t.Fatal(err)
-			}
-			if rec.Body.String() != tt.want || rec.Header().Get("Vary") != "HX-Request" || rec.Header().Get("Cache-Control") != "no-store" {
-				t.Errorf("%q with %v, want %q", rec.Body, rec.Header(), tt.want)
-			}
-		})
-	}
-}
-
 func TestRenderThatFailsWritesNothing(t *testing.T) {
 	rec := httptest.NewRecorder()
 	broken := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {

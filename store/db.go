@@ -5,7 +5,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"time"
@@ -72,9 +71,6 @@ func closing(err error, db *DB) error {
 
 // Close ends every connection.
 func (db *DB) Close() error { return db.pool.Close() }
-
-// Stats are the pool's, for metrics.
-func (db *DB) Stats() sql.DBStats { return db.pool.Stats() }
 
 // Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error {

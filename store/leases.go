@@ -148,7 +148,7 @@ func (db *DB) OrphanedLeases(ctx context.Context, owner uuid.UUID, limit int) ([
 		return tx.SelectContext(ctx, &all, `
 			update environment_leases set owner = $1 where id in (
 				select l.id from environment_leases l
-				where l.status in ('acquiring', 'active', 'releasing', 'retained', 'pending_cleanup') and l.status <> 'retained' and l.owner <> $1
+				where l.status in ('acquiring', 'active', 'releasing', 'pending_cleanup') and l.owner <> $1
 					and not `+alive("l.owner")+`
 					and not exists (select 1 from runs r where r.id = l.run_id
 						and r.status in ('queued', 'acquiring', 'preparing', 'running', 'cancelling'))

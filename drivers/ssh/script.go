@@ -3,6 +3,8 @@ package ssh
 import (
 	"fmt"
 	"strings"
+
+	"berth/drivers/shell"
 )
 
 // script is what a target is asked, as POSIX sh that needs few processes: what
@@ -19,7 +21,7 @@ type script struct {
 // String is the text of the script.
 func (s script) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "M=%s\n", quote(s.mark))
+	fmt.Fprintf(&b, "M=%s\n", shell.Quote(s.mark))
 	b.WriteString(scriptBegin)
 	if s.full {
 		b.WriteString(scriptPlatform)
@@ -33,7 +35,7 @@ func (s script) String() string {
 		b.WriteString(scriptWritable)
 		b.WriteString(scriptTool)
 		for _, tool := range s.tools {
-			fmt.Fprintf(&b, "tool %s\n", quote(tool))
+			fmt.Fprintf(&b, "tool %s\n", shell.Quote(tool))
 		}
 		b.WriteString("say tools done\n")
 	}
@@ -162,18 +164,13 @@ const scriptTool = `tool() {
 }
 `
 
-// quote makes one word of sh of any text.
-func quote(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
 // quoteHome quotes a path; a leading "~" is the home of the user on the target.
 func quoteHome(path string) string {
 	if path == "~" {
 		return `"$HOME"`
 	}
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		return `"$HOME"/` + quote(rest)
+		return `"$HOME"/` + shell.Quote(rest)
 	}
-	return quote(path)
+	return shell.Quote(path)
 }

@@ -49,26 +49,6 @@ func (s *Service) Get(ctx context.Context, actor environment.Actor, id uuid.UUID
 	return s.store.Environment(ctx, id)
 }
 
-// Find returns the environment with this id or, failing that, this name (case
-// does not matter).
-func (s *Service) Find(ctx context.Context, actor environment.Actor, idOrName string) (environment.EnvironmentView, error) {
-	none := environment.EnvironmentView{}
-	if err := access.May(actor, access.ReadEnvironments, access.Instance); err != nil {
-		return none, err
-	}
-	if id, err := environment.ParseID("environment", idOrName); err == nil {
-		view, err := s.store.Environment(ctx, id)
-		if err == nil || environment.KindOf(err) != environment.KindNotFound {
-			return view, err
-		}
-	}
-	view, found, err := s.named(ctx, idOrName)
-	if err == nil && !found {
-		err = environment.NotFound("environment").With("name", idOrName)
-	}
-	return view, err
-}
-
 // named looks an environment up by name; false when there is none.
 func (s *Service) named(ctx context.Context, name string) (environment.EnvironmentView, bool, error) {
 	clean, problem := environment.CleanName(name)

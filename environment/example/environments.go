@@ -99,11 +99,6 @@ func Unfit() environment.EnvironmentView {
 	return sshView(7, "old-mac", pointer(FailedProbe(environment.CodeToolMissing)))
 }
 
-// LoginRefused was reached, but does not let Berth in.
-func LoginRefused() environment.EnvironmentView {
-	return sshView(12, "jump-only", pointer(FailedProbe(environment.CodeLoginRefused)))
-}
-
 // Interrupted lost its server in the middle of its only test.
 func Interrupted() environment.EnvironmentView {
 	return sshView(8, "gpu-1", pointer(InterruptedProbe()))

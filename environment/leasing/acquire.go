@@ -1,6 +1,7 @@
 package leasing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,7 +107,7 @@ func (s *Service) activate(ctx context.Context, lease environment.Lease, ref env
 	}
 	return s.update(ctx, lease.ID, func(l *environment.Lease) error {
 		now := s.now()
-		l.Status, l.Ref, l.Provider = environment.LeaseActive, stored, orElse(ref.Provider, ref.Driver)
+		l.Status, l.Ref, l.Provider = environment.LeaseActive, stored, cmp.Or(ref.Provider, ref.Driver)
 		l.AcquiredAt, l.LastUsedAt = now, now
 		if ref.ProviderID != "" {
 			l.ProviderID = &ref.ProviderID
@@ -155,11 +156,4 @@ func (s *Service) Ref(l environment.Lease, spec environment.Spec) (environment.R
 	}
 	ref.Spec = spec
 	return ref, nil
-}
-
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
 }

@@ -1,6 +1,7 @@
 package leasing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,7 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 	lease, err := s.update(ctx, id, func(l *environment.Lease) error {
 		switch l.Status {
 		case environment.LeaseAcquiring: // the driver never said that it made something
-			s.end(l, environment.LeaseFailed, orElse(reason, "interrupted"))
+			s.end(l, environment.LeaseFailed, cmp.Or(reason, "interrupted"))
 		case environment.LeaseActive, environment.LeaseRetained:
 			l.Status = environment.LeaseReleasing
 			plan := cleanup{Outcome: outcome}

@@ -1,31 +1,10 @@
 package catalogue_test
 
 import (
-	"fmt"
 	"testing"
 
 	"berth/environment"
 )
-
-func TestFind(t *testing.T) {
-	b := newBench(t)
-	env := b.create(sshDraft("Build box"))
-	named := b.create(sshDraft(environment.NewID().String()))
-	for i := range 5 {
-		b.create(sshDraft(fmt.Sprintf("Build box %d", i)))
-	}
-	for text, wanted := range map[string]environment.Environment{
-		env.ID.String(): env, "Build box": env, " build  BOX ": env, "local": b.local, named.Name: named,
-	} {
-		if v, err := b.Find(t.Context(), b.actor, text); err != nil || v.ID != wanted.ID {
-			t.Errorf("Find(%q) = %q, %v", text, v.Name, err)
-		}
-	}
-	for _, text := range []string{"Build", "", "Build box%", environment.NewID().String(), "a\x00"} {
-		_, err := b.Find(t.Context(), b.actor, text)
-		want(t, err, environment.KindNotFound, environment.CodeEnvironmentNotFound)
-	}
-}
 
 func TestListRefusesWhatCannotBe(t *testing.T) {
 	b := newBench(t)
