@@ -15,9 +15,7 @@ import (
 
 // companies are all there are.
 func (c *client) companies(ctx context.Context) ([]api.Company, error) {
-	var all []api.Company
-	err := c.call(ctx, request{method: http.MethodGet, path: "/companies", into: &all})
-	return all, err
+	return list[api.Company](ctx, c, "/companies", nil)
 }
 
 // companyID is the company that a command works in: the one asked for, by id or
