@@ -422,13 +422,18 @@
   let looking = false
   setInterval(async () => {
     const rows = $('#rows')
-    const watch = $$('input[name=watch]').slice(0, 100).map((i) => i.value)
+    const marks = $$('input[name=watch]').slice(0, 100)
+    const watch = marks.map((i) => i.value)
     if (!rows || !watch.length || looking || document.hidden) return
     looking = true
     try {
       await htmx.ajax('GET', rows.dataset.watch, { source: rows, target: rows, swap: 'none', values: { watch } })
     } finally {
       looking = false
+      for (const i of marks) {
+        i.missed = (i.missed || 0) + 1 // a row that answers is replaced, with its mark
+        if (i.missed > 20) i.remove()
+      }
     }
   }, 1500)
 
