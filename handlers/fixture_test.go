@@ -44,6 +44,15 @@ type front struct {
 type flaky struct {
 	*environmenttest.Store
 	away atomic.Bool
+	// beforeLog, unless nil, is called before a log is read.
+	beforeLog func()
+}
+
+func (f *flaky) Log(ctx context.Context, id uuid.UUID, offset int64, limit int) (environment.LogPage, error) {
+	if f.beforeLog != nil {
+		f.beforeLog()
+	}
+	return f.Store.Log(ctx, id, offset, limit)
 }
 
 func (f *flaky) err() error {

@@ -11,8 +11,8 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// shownLog is how much of the end of a run's output its page shows, in bytes.
-const shownLog = 256 << 10
+// maxShownLog is how much of the end of a run's output its page shows, in bytes.
+const maxShownLog = 256 << 10
 
 // pageRun reads the run of an address; one of another company is not found.
 func (s *server) pageRun(c echo.Context) (environment.Run, error) {
@@ -38,7 +38,7 @@ func (s *server) runPage(c echo.Context) error {
 		return err
 	}
 	ctx, actor := c.Request().Context(), s.actor(c)
-	log, err := s.Running.Log(ctx, actor, run.ID, max(0, run.LogSize-shownLog), shownLog)
+	log, err := s.shownLog(ctx, actor, run)
 	if err != nil {
 		return err
 	}
@@ -54,14 +54,20 @@ func (s *server) runPage(c echo.Context) error {
 	return s.showGoing(c, views.RunTitle(run), views.SectionRuns, !run.Status.Ended(), page)
 }
 
+// shownLog is the end of a run's output as long as the row of the run says that
+// it is, so that a stream from its last piece on brings every change after both.
+func (s *server) shownLog(ctx context.Context, actor environment.Actor, run environment.Run) (environment.LogPage, error) {
+	shown := min(run.LogSize, maxShownLog)
+	if shown == 0 {
+		return environment.LogPage{}, nil
+	}
+	return s.Running.Log(ctx, actor, run.ID, run.LogSize-shown, int(shown))
+}
+
 func (s *server) runSummary(ctx context.Context, actor environment.Actor, run environment.Run) (views.RunSummaryProps, error) {
-	var lease *environment.Lease
-	if run.LeaseID != nil {
-		l, err := s.Leasing.Get(ctx, actor, *run.LeaseID)
-		if err != nil {
-			return views.RunSummaryProps{}, err
-		}
-		lease = &l
+	lease, err := s.leaseOf(ctx, actor, run)
+	if err != nil {
+		return views.RunSummaryProps{}, err
 	}
 	return views.NewRunSummary(run, lease, true, s.Now()), nil
 }

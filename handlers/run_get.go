@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 
 	"berth/environment"
@@ -18,19 +19,20 @@ func (s *server) runGet(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	lease, err := s.leaseOf(c, run)
+	lease, err := s.leaseOf(c.Request().Context(), s.actor(c), run)
 	if err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, runShape(run, lease))
 }
 
-// leaseOf is the lease that a run has or had; nil when it never had one.
-func (s *server) leaseOf(c echo.Context, run environment.Run) (*environment.Lease, error) {
+// leaseOf is the lease that a run has or had; nil when it never had one, or when
+// its row is gone.
+func (s *server) leaseOf(ctx context.Context, actor environment.Actor, run environment.Run) (*environment.Lease, error) {
 	if run.LeaseID == nil {
 		return nil, nil
 	}
-	lease, err := s.Leasing.Get(c.Request().Context(), s.actor(c), *run.LeaseID)
+	lease, err := s.Leasing.Get(ctx, actor, *run.LeaseID)
 	if err != nil && environment.KindOf(err) == environment.KindNotFound {
 		return nil, nil
 	}

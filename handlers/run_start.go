@@ -49,7 +49,7 @@ func (s *server) runCancel(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	lease, err := s.leaseOf(c, run)
+	lease, err := s.leaseOf(c.Request().Context(), s.actor(c), run)
 	if err != nil {
 		return err
 	}
