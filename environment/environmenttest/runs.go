@@ -128,3 +128,13 @@ func (s *Store) OrphanedRuns(_ context.Context, owner uuid.UUID, limit int) ([]e
 	}
 	return taken, nil
 }
+
+// TakeBackRun makes a run what it was before: a crash of a database does that to
+// what was committed lazily.
+func (s *Store) TakeBackRun(before environment.Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row := s.runs[before.ID]
+	row.Run = before
+	row.Run = row.copy()
+}

@@ -29,8 +29,10 @@ func progress(s environment.RunStatus) int {
 	return 4
 }
 
-// again reads the row of a run, to go on from it.
+// again reads the row of a run, to go on from it. A lease that the row does not
+// name any more is given back: the run gets another.
 func (w *worker) again(ctx context.Context) error {
+	held := w.run.LeaseID
 	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
 		run, err := w.store.Run(ctx, w.run.ID)
 		if err == nil {
@@ -39,6 +41,12 @@ func (w *worker) again(ctx context.Context) error {
 		return err
 	})
 	w.wentBack = false
+	if err == nil && held != nil && w.run.LeaseID == nil {
+		_, late := w.leases.Finish(ctx, *held, environment.Spec{}, environment.LeaseExpired, environment.CodeInterrupted)
+		if late != nil && environment.KindOf(late) != environment.KindNotFound {
+			w.log.Warn("give back a lease", "lease", *held, "err", late)
+		}
+	}
 	w.log.Warn("the database went back: the run goes on from its row", "run", w.run.ID, "status", w.run.Status, "err", err)
 	return err
 }
