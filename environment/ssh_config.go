@@ -41,6 +41,13 @@ type SSHConfig struct {
 	KeyFingerprint *string `json:"keyFingerprint"` // "SHA256:..."
 }
 
+// Defaults of an ssh config, for the driver and for a blank form alike.
+const (
+	DefaultSSHPort      = 22
+	DefaultKeepAliveSec = 15
+	DefaultMinFreeMB    = 100
+)
+
 // SSHSecretFields are the names under which a request sends secrets, each with
 // the key under which its reference is stored.
 func SSHSecretFields() map[string]string {

@@ -46,7 +46,8 @@ type VarValue struct {
 
 // NewFormValues are those of an empty ssh form.
 func NewFormValues() FormValues {
-	return FormValues{Driver: environment.DriverSSH, Port: "22", KeepAlive: "15", MinFreeMB: "512"}
+	return FormValues{Driver: environment.DriverSSH, Port: strconv.Itoa(environment.DefaultSSHPort),
+		KeepAlive: strconv.Itoa(environment.DefaultKeepAliveSec), MinFreeMB: strconv.Itoa(environment.DefaultMinFreeMB)}
 }
 
 // FormValuesOf are those of a saved environment.

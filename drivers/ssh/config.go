@@ -9,16 +9,13 @@ import (
 	"berth/environment"
 )
 
-// Defaults and limits of a config.
+// Limits of a config.
 const (
-	defaultPort      = 22
-	defaultKeepAlive = 15
-	maxKeepAlive     = 3600
-	defaultMinFreeMB = 100
-	maxMinFreeMB     = 1 << 30
-	maxPath          = 4096
-	maxTools         = 50
-	maxToolName      = 255
+	maxKeepAlive = 3600
+	maxMinFreeMB = 1 << 30
+	maxPath      = 4096
+	maxTools     = 50
+	maxToolName  = 255
 )
 
 // Configure normalises a config. The rules: port 22, strict host keys and a
@@ -39,8 +36,8 @@ func (d *Driver) Configure(in environment.ConfigInput) (environment.ConfigOutput
 		UseAgent:              f.boolean("useAgent", false),
 		ProxyJump:             f.proxyJump(),
 		RequiredTools:         f.tools(),
-		KeepAliveSec:          f.number("keepAliveSec", defaultKeepAlive, 0, maxKeepAlive),
-		MinFreeMB:             f.number("minFreeMB", defaultMinFreeMB, 0, maxMinFreeMB),
+		KeepAliveSec:          f.number("keepAliveSec", environment.DefaultKeepAliveSec, 0, maxKeepAlive),
+		MinFreeMB:             f.number("minFreeMB", environment.DefaultMinFreeMB, 0, maxMinFreeMB),
 	}
 	out := environment.ConfigOutput{Secrets: map[string]environment.Secret{}, SecretFields: environment.SSHSecretFields()}
 	f.credentials(&c, in.Stored, &out)
@@ -64,7 +61,7 @@ func (f *fields) host() string {
 func (f *fields) port() int {
 	text := f.scalar("port")
 	if text == "" {
-		return defaultPort
+		return environment.DefaultSSHPort
 	}
 	port, problem := parsePort(text)
 	f.refuse("port", problem)

@@ -31,7 +31,7 @@ func newPlan(config json.RawMessage, spec environment.Spec) (*plan, error) {
 		return nil, environment.Invalid("validation_failed", "The stored settings of this environment cannot be read.").Because(err)
 	}
 	if p.config.Port == 0 {
-		p.config.Port = defaultPort
+		p.config.Port = environment.DefaultSSHPort
 	}
 	if p.config.Host == "" {
 		return nil, environment.InvalidFields([]environment.FieldError{{Field: "config.host", Message: "Enter a host name or an address."}})
