@@ -6,13 +6,6 @@ import (
 	"strings"
 )
 
-// Defaults of an ssh config, the same in the form, the API and the command line.
-const (
-	DefaultSSHPort      = 22
-	DefaultKeepAliveSec = 15
-	DefaultMinFreeMB    = 100
-)
-
 // SSHConfig is the stored config of an ssh environment. The keys are
 // Paperclip's, then ours. It never holds a secret value.
 type SSHConfig struct {
