@@ -24,10 +24,10 @@ func rooms() []room {
 		{"", []string{"..."}}, // main
 		{"handlers/api", []string{"environment"}},
 		{"handlers/cli", []string{"handlers/api", "environment"}},
-		{"handlers", []string{"handlers/api", "views", "views/ui", "views/preview", "environment/...", "static"}},
+		{"handlers", []string{"handlers/api", "views", "views/preview", "environment/...", "static"}},
 		{"views/ui", nil},
 		{"views/preview", []string{"views", "views/ui", "environment", "environment/example"}},
-		{"views", []string{"views/ui", "environment", "environment/example", "static"}},
+		{"views", []string{"views/ui", "environment"}},
 		{"static/...", nil},
 		{"environment", nil},
 		{"environment/access", []string{"environment"}},
