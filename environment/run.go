@@ -168,11 +168,11 @@ type LogPage struct {
 
 // FileInfo is one entry of a workspace folder.
 type FileInfo struct {
-	Name    string    `json:"name"`
-	Path    string    `json:"path"` // relative to the workspace, slashes
-	Type    string    `json:"type"` // "file", "dir", "symlink", "other"
-	Size    int64     `json:"size"`
-	ModTime time.Time `json:"modifiedAt"`
+	Name    string
+	Path    string // relative to the workspace, slashes
+	Type    string // "file", "dir", "symlink", "other"
+	Size    int64
+	ModTime time.Time
 }
 
 // WorkspaceEntry is a folder's list or a file's content.

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -164,8 +165,8 @@ func TestETagAndIfMatch(t *testing.T) {
 		if tt.name == "current" && a.Header.Get("ETag") != `"2"` {
 			t.Errorf("ETag after a change is %q", a.Header.Get("ETag"))
 		}
-		if tt.name == "stale" && !strings.Contains(a.Body, `"current":2`) {
-			t.Errorf("a stale write does not tell the current revision: %s", a.Body)
+		if tt.name == "stale" && (!strings.Contains(a.Body, `"current":2`) || !regexp.MustCompile(`"changedAt":"[-0-9T:]{19}\.\d{3}Z"`).MatchString(a.Body)) {
+			t.Errorf("a stale write does not tell the current revision and its time: %s", a.Body)
 		}
 	}
 	if a := f.call("DELETE", path, "", `If-Match: "1"`); a.Status != 412 {

@@ -102,7 +102,7 @@ func (d *scriptedSSH) Exec(ctx context.Context, ref environment.Ref, x environme
 
 func (d *scriptedSSH) Read(_ context.Context, _ environment.Ref, path string) (environment.WorkspaceEntry, error) {
 	if path == "" {
-		return environment.WorkspaceEntry{IsDir: true, Entries: []environment.FileInfo{{Name: "a.bin", Path: "a.bin", Type: "file", Size: 5}}}, nil
+		return environment.WorkspaceEntry{IsDir: true, Entries: []environment.FileInfo{{Name: "a.bin", Path: "a.bin", Type: "file", Size: 5, ModTime: time.Unix(1700000000, 0)}}}, nil
 	}
 	return environment.WorkspaceEntry{Path: path, Content: []byte("a\x00b\xffc"), Size: 5}, nil
 }

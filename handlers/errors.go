@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"berth/environment"
 	"berth/handlers/api"
@@ -117,6 +118,9 @@ func errorBody(e *environment.Error) api.Error {
 	}
 	body.Details = make(map[string]any, len(e.Details)+1)
 	for k, v := range e.Details {
+		if at, ok := v.(time.Time); ok {
+			v = api.Time(at)
+		}
 		body.Details[k] = v
 	}
 	if len(e.Fields) > 0 {

@@ -118,6 +118,9 @@ func TestRunCancelListAndFiles(t *testing.T) {
 	if files.Type != "dir" || len(files.Entries) != 1 || files.Text != nil {
 		t.Errorf("folder %+v", files)
 	}
+	if body := f.call("GET", path+"/workspace", "").Body; !strings.Contains(body, `"modifiedAt":"2023-11-14T22:13:20.000Z"`) {
+		t.Errorf("times of a folder: %s", body)
+	}
 	f.want(f.call("GET", path+"/workspace?path=a.bin", ""), 200, &files)
 	if files.Type != "file" || files.Text == nil || *files.Text != "a\uFFFDb\uFFFDc" {
 		t.Errorf("file %+v", files)

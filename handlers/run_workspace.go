@@ -40,10 +40,12 @@ func (s *server) runWorkspace(c echo.Context) error {
 }
 
 func workspaceShape(entry environment.WorkspaceEntry) api.Workspace {
-	answer := api.Workspace{Path: entry.Path, Type: "file", Entries: []environment.FileInfo{}, Size: entry.Size, Truncated: entry.Cut}
+	answer := api.Workspace{Path: entry.Path, Type: "file", Entries: []api.FileInfo{}, Size: entry.Size, Truncated: entry.Cut}
 	if entry.IsDir {
 		answer.Type = "dir"
-		answer.Entries = append(answer.Entries, entry.Entries...)
+		answer.Entries = each(entry.Entries, func(f environment.FileInfo) api.FileInfo {
+			return api.FileInfo{Name: f.Name, Path: f.Path, Type: f.Type, Size: f.Size, ModifiedAt: api.Time(f.ModTime)}
+		})
 		return answer
 	}
 	text := cleanText(entry.Content)

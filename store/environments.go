@@ -140,7 +140,7 @@ func stale(ctx context.Context, tx *sqlx.Tx, id uuid.UUID) error {
 		return missing(err, "environment")
 	}
 	return environment.NewError(environment.KindStale, environment.CodeStaleRevision, "Somebody changed this environment since.").
-		With("current", now.Revision).With("changedBy", now.By).With("changedAt", now.UpdatedAt.UTC().Format(time.RFC3339Nano))
+		With("current", now.Revision).With("changedBy", now.By).With("changedAt", now.UpdatedAt.UTC())
 }
 
 // refreshHealth derives the health by which a list filters and sorts; it says

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"berth/environment"
 	"berth/environment/catalogue"
@@ -206,7 +205,7 @@ func (s *Store) stale(e *savedEnvironment) error {
 		}
 	}
 	return environment.NewError(environment.KindStale, environment.CodeStaleRevision, "Somebody changed this environment since.").
-		With("current", e.Revision).With("changedBy", by).With("changedAt", e.UpdatedAt.UTC().Format(time.RFC3339Nano))
+		With("current", e.Revision).With("changedBy", by).With("changedAt", e.UpdatedAt.UTC())
 }
 
 // Secret implements catalogue.Store.

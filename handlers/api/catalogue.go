@@ -93,10 +93,19 @@ type Activity struct {
 // Workspace is a folder's list or a file's text. Text is null for a folder and
 // has U+FFFD for what is not text.
 type Workspace struct {
-	Path      string                 `json:"path"`
-	Type      string                 `json:"type"` // "dir" or "file"
-	Entries   []environment.FileInfo `json:"entries"`
-	Text      *string                `json:"text"`
-	Size      int64                  `json:"size"`
-	Truncated bool                   `json:"truncated"`
+	Path      string     `json:"path"`
+	Type      string     `json:"type"` // "dir" or "file"
+	Entries   []FileInfo `json:"entries"`
+	Text      *string    `json:"text"`
+	Size      int64      `json:"size"`
+	Truncated bool       `json:"truncated"`
+}
+
+// FileInfo is one entry of a folder; Path is relative to the workspace.
+type FileInfo struct {
+	Name       string `json:"name"`
+	Path       string `json:"path"`
+	Type       string `json:"type"` // "file", "dir", "symlink", "other"
+	Size       int64  `json:"size"`
+	ModifiedAt Time   `json:"modifiedAt"`
 }

@@ -225,7 +225,7 @@ func (a *app) runFilesCommand() *cobra.Command {
 func printFolder(w io.Writer, folder api.Workspace) {
 	t := newTable(w, "TYPE", "SIZE", "MODIFIED", "NAME")
 	for _, e := range folder.Entries {
-		t.row(e.Type, strconv.FormatInt(e.Size, 10), e.ModTime.UTC().Format(time.RFC3339), e.Name)
+		t.row(e.Type, strconv.FormatInt(e.Size, 10), time.Time(e.ModifiedAt).UTC().Format(time.RFC3339), e.Name)
 	}
 	t.flush()
 	if folder.Truncated {
