@@ -188,4 +188,6 @@ type DeleteOptions struct {
 	// ReassignTo takes over what pointed here: the instance's default now,
 	// agents and projects with assignment. It unblocks "instance_default".
 	ReassignTo *uuid.UUID
+	// IfRevision refuses a row with another revision; nil: any.
+	IfRevision *int
 }

@@ -16,10 +16,6 @@ func (s *server) environmentDelete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	revision, err := ifMatch(c)
-	if err != nil {
-		return err
-	}
 	options, err := deleteOptions(c)
 	if err != nil {
 		return err
@@ -28,10 +24,6 @@ func (s *server) environmentDelete(c echo.Context) error {
 	view, err := s.Catalogue.Get(ctx, actor, id)
 	if err != nil {
 		return err
-	}
-	if revision != nil && *revision != view.Revision {
-		return environment.NewError(environment.KindStale, environment.CodeStaleRevision,
-			"Somebody changed this environment in the meantime.").With("current", view.Revision)
 	}
 	gone, err := s.Catalogue.Delete(ctx, actor, id, options)
 	if err != nil {
@@ -48,9 +40,13 @@ func deleteOptions(c echo.Context) (environment.DeleteOptions, error) {
 	if err := decodeOptionalBody(c, &body); err != nil {
 		return environment.DeleteOptions{}, err
 	}
+	revision, err := ifMatch(c)
+	if err != nil {
+		return environment.DeleteOptions{}, err
+	}
 	to, err := queryID(c, "reassignTo", "environment")
 	if to == nil {
 		to = body.ReassignTo
 	}
-	return environment.DeleteOptions{ReassignTo: to}, err
+	return environment.DeleteOptions{ReassignTo: to, IfRevision: revision}, err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const impactQuery = `
-	select e.driver = 'local' as is_local, coalesce(i.default_environment_id = e.id, false) as is_default,
+	select e.driver = 'local' as is_local, coalesce(i.default_environment_id = e.id, false) as is_default, e.revision,
 		held.active_leases, held.pending_cleanup, work.active_runs, e.runs,
 		(select count(*) from secrets s where s.environment_id = e.id) as secrets` + viewFrom + ` where e.id = $1`
 
@@ -18,6 +18,7 @@ type impactRow struct {
 	environment.Uses
 	IsLocal   bool `db:"is_local"`
 	IsDefault bool `db:"is_default"`
+	Revision  int  `db:"revision"`
 	Secrets   int  `db:"secrets"`
 }
 
@@ -48,6 +49,9 @@ func (db *DB) DeleteEnvironment(ctx context.Context, id uuid.UUID, o environment
 		var r impactRow
 		if err := tx.GetContext(ctx, &r, impactQuery, id); err != nil {
 			return missing(err, "environment")
+		}
+		if o.IfRevision != nil && *o.IfRevision != r.Revision {
+			return stale(ctx, tx, id)
 		}
 		impact := r.impact(id, o.ReassignTo != nil)
 		if !impact.CanDelete() {

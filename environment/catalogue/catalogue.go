@@ -48,7 +48,8 @@ type Store interface {
 	UpdateEnvironment(ctx context.Context, w Write, expect int) (environment.Environment, error)
 	Impact(context.Context, uuid.UUID) (environment.Impact, error)
 	// DeleteEnvironment checks the impact inside its transaction: KindConflict
-	// with code environment_in_use and detail "deleteBlockedReasons". History
+	// with code environment_in_use and detail "deleteBlockedReasons", KindStale
+	// with code stale_revision when the row has another revision. History
 	// (runs, leases, activity) stays readable; probes go with the row.
 	DeleteEnvironment(context.Context, uuid.UUID, environment.DeleteOptions, environment.Activity) (environment.Environment, error)
 

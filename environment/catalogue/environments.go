@@ -129,6 +129,7 @@ func (s *Service) Impact(ctx context.Context, actor environment.Actor, id uuid.U
 // Delete removes an environment and its own secrets, and returns the row that
 // was. What stands in the way is KindConflict with code environment_in_use and
 // detail deleteBlockedReasons. ReassignTo must be another, active environment.
+// KindStale is as with Update.
 func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.UUID, o environment.DeleteOptions) (environment.Environment, error) {
 	none := environment.Environment{}
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
@@ -137,6 +138,9 @@ func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.U
 	view, err := s.store.Environment(ctx, id)
 	if err != nil {
 		return none, err
+	}
+	if o.IfRevision != nil && *o.IfRevision != view.Revision {
+		return none, s.stale(ctx, view, *o.IfRevision)
 	}
 	details := map[string]any{"name": view.Name, "driver": view.Driver}
 	if o.ReassignTo != nil {

@@ -39,6 +39,9 @@ func (s *Store) DeleteEnvironment(_ context.Context, id uuid.UUID, o environment
 	if err != nil {
 		return environment.Environment{}, err
 	}
+	if e := s.environments[id]; o.IfRevision != nil && *o.IfRevision != e.Revision {
+		return environment.Environment{}, s.stale(e)
+	}
 	if !i.CanDelete() {
 		return environment.Environment{}, environment.Conflict("environment_in_use", "The environment is in use.").
 			With("deleteBlockedReasons", i.Blocked)

@@ -166,7 +166,10 @@ func testDeletion(t *testing.T, s suite) {
 		_, err = s.DeleteEnvironment(ctx, e.ID, environment.DeleteOptions{ReassignTo: &to}, environment.Activity{})
 		s.code("reassign to what cannot take over", err, environment.KindInvalid, environment.CodeEnvironmentNotFound)
 	}
-	gone, err := s.DeleteEnvironment(ctx, e.ID, environment.DeleteOptions{ReassignTo: &other.ID}, environment.Activity{})
+	old, current := e.Revision-1, e.Revision
+	_, err = s.DeleteEnvironment(ctx, e.ID, environment.DeleteOptions{ReassignTo: &other.ID, IfRevision: &old}, environment.Activity{})
+	s.code("delete what was changed meanwhile", err, environment.KindStale, environment.CodeStaleRevision)
+	gone, err := s.DeleteEnvironment(ctx, e.ID, environment.DeleteOptions{ReassignTo: &other.ID, IfRevision: &current}, environment.Activity{})
 	s.must(err)
 	same(t, "deleted environment", gone.Name, "box")
 	settings, err := s.Settings(ctx)
