@@ -16,13 +16,6 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-func words(text string) templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-}
-
 func TestRenderThatFailsWritesNothing(t *testing.T) {
 	rec := httptest.NewRecorder()
 	broken := templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
