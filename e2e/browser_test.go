@@ -57,7 +57,7 @@ func open(t *testing.T, base string, l look) *tab {
 	}
 	context.SetDefaultTimeout(20_000)
 	if !l.noScript && !l.previews {
-		if err := shared.states.watch(context); err != nil {
+		if err := shared.states.watch(context, t.Name()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -60,7 +60,15 @@ func TestMain(m *testing.M) {
 			code = max(code, 1)
 		}
 	}
-	shared.states.report(os.Stdout)
+	featureMap, err := os.ReadFile("../docs/feature-map.md")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = max(code, 1)
+	}
+	for _, name := range shared.states.report(os.Stdout, string(featureMap)) {
+		fmt.Fprintf(os.Stderr, "e2e: no journey reaches %s, and docs/feature-map.md states no reason\n", name)
+		code = max(code, 1)
+	}
 	os.Exit(code)
 }
 

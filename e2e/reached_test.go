@@ -5,17 +5,18 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/playwright-community/playwright-go"
 )
 
-// states notes which states of which components were previewed and which of
-// them a journey reached.
+// states notes which states of which components were previewed and which tests
+// reached them.
 type states struct {
 	mu        sync.Mutex
-	reached   map[string]bool
-	previewed map[string]string // to the preview's name
+	reached   map[string][]string // tests by state key
+	previewed map[string]string   // state keys by the preview's name
 }
 
 var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -24,13 +25,16 @@ var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 // any other.
 func stateKey(id, state string) string { return anID.ReplaceAllString(id, "*") + " " + state }
 
-func (s *states) reach(id, state string) {
+func (s *states) reach(test, id, state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reached == nil {
-		s.reached = map[string]bool{}
+		s.reached = map[string][]string{}
 	}
-	s.reached[stateKey(id, state)] = true
+	key := stateKey(id, state)
+	if !slices.Contains(s.reached[key], test) {
+		s.reached[key] = append(s.reached[key], test)
+	}
 }
 
 func (s *states) preview(name, id, state string) {
@@ -39,29 +43,42 @@ func (s *states) preview(name, id, state string) {
 	if s.previewed == nil {
 		s.previewed = map[string]string{}
 	}
-	s.previewed[stateKey(id, state)] = name
+	s.previewed[name] = stateKey(id, state)
 }
 
-// report prints the previews that no journey reached. It says nothing unless
-// both were looked at.
-func (s *states) report(w io.Writer) {
+// report prints the previews that no journey reached and returns those for which
+// the feature map states no reason. It says nothing unless both were looked at.
+func (s *states) report(w io.Writer, featureMap string) (unexplained []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.previewed) == 0 || len(s.reached) == 0 {
-		return
+		return nil
 	}
 	var missed []string
-	for key, name := range s.previewed {
-		if !s.reached[key] {
-			missed = append(missed, name)
+	for name, key := range s.previewed {
+		if len(s.reached[key]) > 0 {
+			continue
+		}
+		missed = append(missed, name)
+		if !strings.Contains(reasonIn(featureMap, name), "no journey: ") {
+			unexplained = append(unexplained, name)
 		}
 	}
 	slices.Sort(missed)
-	_, _ = fmt.Fprintf(w, "e2e: the journeys reached %d of %d previewed states; not reached, each with its reason in docs/feature-map.md:\n",
-		len(s.previewed)-len(missed), len(s.previewed))
-	for _, name := range missed {
-		_, _ = fmt.Fprintln(w, "e2e:  ", name)
+	slices.Sort(unexplained)
+	_, _ = fmt.Fprintf(w, "e2e: the journeys reached %d of %d previewed states; not reached: %s\n",
+		len(s.previewed)-len(missed), len(s.previewed), strings.Join(missed, ", "))
+	return unexplained
+}
+
+// reasonIn is the row of a state in the feature map, "" when it has none.
+func reasonIn(featureMap, name string) string {
+	for line := range strings.Lines(featureMap) {
+		if strings.Contains(line, "| `"+name+"` |") {
+			return line
+		}
 	}
+	return ""
 }
 
 // watchStates tells every state that an element with an id comes to have.
@@ -85,11 +102,11 @@ const watchStates = `(() => {
 	})).observe(document, {subtree: true, childList: true, attributes: true, attributeFilter: ['data-state']});
 })()`
 
-// watch makes a context tell the states that its pages come to have.
-func (s *states) watch(context playwright.BrowserContext) error {
+// watch makes a context tell the states that its pages come to have in a test.
+func (s *states) watch(context playwright.BrowserContext, test string) error {
 	err := context.ExposeFunction("berthReached", func(args ...any) any {
 		if len(args) == 2 {
-			s.reach(fmt.Sprint(args[0]), fmt.Sprint(args[1]))
+			s.reach(test, fmt.Sprint(args[0]), fmt.Sprint(args[1]))
 		}
 		return nil
 	})

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -82,7 +81,7 @@ func TestJourney_EveryHealthInTheList(t *testing.T) {
 	add("Ready", "ready", nil)
 	add("Gone", "unreachable", map[string]any{"port": closedPort(t)})
 	add("No tool", "unfit", map[string]any{"requiredTools": []string{"no-such-tool"}})
-	add("Little disk", "warning", map[string]any{"minFreeMB": 1 << 30})
+	little := add("Little disk", "warning", map[string]any{"minFreeMB": 1 << 30})
 	add("Unknown key", "untrusted", map[string]any{"knownHosts": nil})
 	b.visit(pages)
 	for id := range rows {
@@ -92,15 +91,21 @@ func TestJourney_EveryHealthInTheList(t *testing.T) {
 	for id, state := range rows {
 		b.inState("#env-"+id, state)
 	}
+	b.visit(pages + "/" + little)
+	b.inState("#test", "warning")
 	host.rebuild()
-	changedKey := add("Rebuilt", "untrusted", nil)
-	s.change(t, changedKey, map[string]any{"knownHosts": strings.ReplaceAll(host.KnownHosts("ed25519"), "AAAAC3", "AAAAC3")})
 	edited := add("Edited", "changed", nil)
 	s.call(t, "POST", "/api/environments/"+edited+"/probe", nil, nil, 200)
 	s.change(t, edited, map[string]any{"minFreeMB": 1})
 	archived := add("Put away", "archived", nil)
 	s.call(t, "PATCH", "/api/environments/"+archived, map[string]any{"status": "archived"}, nil, 200)
 	b.visit(pages)
+	b.press("Test Ready")
+	for id, state := range rows {
+		if state == "ready" {
+			b.inState("#env-"+id, "untrusted") // it was rebuilt
+		}
+	}
 	b.inState("#env-"+edited, "changed")
 	b.counts("#env-"+archived, 0)
 	b.must(b.find("#f-archived").Check(), "show the archived")
