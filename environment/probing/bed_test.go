@@ -242,6 +242,18 @@ type faultyStore struct {
 	*environmenttest.Store
 	mu   sync.Mutex
 	away bool
+	lost bool // the answer of the next write of a new probe
+}
+
+func (s *faultyStore) CreateProbe(ctx context.Context, p environment.Probe) (environment.Probe, bool, error) {
+	made, created, err := s.Store.CreateProbe(ctx, p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost {
+		s.lost = false
+		return environment.Probe{}, false, environment.Unavailable("database_unavailable", "The database does not answer.")
+	}
+	return made, created, err
 }
 
 func (s *faultyStore) setAway(away bool) {

@@ -119,7 +119,7 @@ func (s *Service) finish(ctx context.Context, j job, p environment.Probe) {
 		_, err := s.store.FinishProbe(ctx, p, activityOf(j, p))
 		return err
 	})
-	if err != nil {
+	if err != nil && environment.KindOf(err) != environment.KindNotFound { // it went with its environment
 		s.log.Error("store a probe's verdict", "probe", p.ID, "err", err)
 	}
 }

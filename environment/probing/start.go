@@ -6,6 +6,7 @@ import (
 
 	"berth/environment"
 	"berth/environment/access"
+	"berth/environment/crew"
 
 	"github.com/google/uuid"
 )
@@ -135,6 +136,9 @@ func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
 	if err == nil && !created && p.ConfigRevision != j.probe.ConfigRevision {
 		p, created, err = s.supersede(ctx, j, p)
 	}
+	if err != nil && crew.Transient(err) {
+		s.crew.Go(func(ctx context.Context) { s.disown(ctx, j) })
+	}
 	if err != nil || !created {
 		return p, err
 	}
@@ -147,6 +151,19 @@ func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
 		return environment.Probe{}, stopping()
 	}
 	return p, nil
+}
+
+// doubt is how long a write whose answer did not come may take effect yet.
+const doubt = 15 * time.Second
+
+// disown ends a probe whose row may be there although its asker was told that it
+// could not be written: nobody does it, and it would keep others from beginning.
+func (s *Service) disown(ctx context.Context, j job) {
+	select {
+	case <-time.After(doubt):
+	case <-ctx.Done():
+	}
+	s.finish(ctx, j, conclude(j.probe, outcome{stages: j.probe.Stages, cause: errCancelled}, s.now()))
 }
 
 // supersede ends a probe of a config that was edited since, whose verdict would

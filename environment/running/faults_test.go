@@ -24,6 +24,7 @@ type serverStore struct {
 	writes  int
 	crashAt int  // 0: never
 	after   bool // the write that kills takes effect
+	lostAt  int  // the write that takes effect and whose answer is lost; 0: none
 	before  func(write int)
 	appends []int
 }
@@ -73,12 +74,16 @@ func (s *serverStore) write(do func() error) error {
 	s.mu.Lock()
 	s.writes++
 	n, dies, after, before := s.writes, s.writes == s.crashAt, s.after, s.before
+	lost := n == s.lostAt
 	s.mu.Unlock()
 	if before != nil {
 		before(n)
 	}
 	if !dies {
-		return do()
+		if err := do(); err != nil || !lost {
+			return err
+		}
+		return errGone
 	}
 	if after {
 		_ = do() // nobody is left to hear of it

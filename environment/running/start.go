@@ -8,6 +8,7 @@ import (
 
 	"berth/environment"
 	"berth/environment/access"
+	"berth/environment/crew"
 )
 
 // Start validates, writes the queued run and begins. It returns at once.
@@ -41,6 +42,9 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 		return environment.Run{}, err
 	}
 	if err := s.store.CreateRun(ctx, run, s.started(ctx, actor, run)); err != nil {
+		if crew.Transient(err) {
+			s.crew.Go(func(ctx context.Context) { s.disown(ctx, run) })
+		}
 		return environment.Run{}, err
 	}
 	// Refused only when the server began to stop meanwhile: the row is safe and
