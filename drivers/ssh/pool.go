@@ -139,7 +139,10 @@ func (d *Driver) connection(ctx context.Context, p *plan, key poolKey, tried map
 	}
 	select {
 	case route.dialling <- struct{}{}:
-		defer func() { <-route.dialling }()
+		defer func() {
+			<-route.dialling
+			d.pool.drop(key, nil) // the route, when nothing came of it
+		}()
 	case <-ctx.Done():
 		return nil, false, timedOut("connect", p.target(), 0, ctx.Err())
 	}
@@ -189,8 +192,7 @@ func (p *pool) add(key poolKey, route *pooled, conn *connection, keepAlive time.
 	if p.closed {
 		return errPoolClosed
 	}
-	p.routes[key] = route // it may have been forgotten while it was dialled
-	route.conns = append(route.conns, conn)
+	p.place(key, route, conn)
 	p.served.Go(func() {
 		defer close(conn.done)
 		_ = conn.link.client().Wait() // why it ended shows in what used it
@@ -199,6 +201,15 @@ func (p *pool) add(key poolKey, route *pooled, conn *connection, keepAlive time.
 	})
 	p.served.Go(func() { p.attend(conn, keepAlive) })
 	return nil
+}
+
+// place puts a connection where pick and close find it.
+func (p *pool) place(key poolKey, route *pooled, conn *connection) {
+	if now := p.routes[key]; now != nil {
+		route = now // the other was forgotten while it was dialled, and begun anew
+	}
+	p.routes[key] = route
+	route.conns = append(route.conns, conn)
 }
 
 // release takes a session off a connection.
@@ -227,6 +238,7 @@ func (p *pool) refused(key poolKey, conn *connection, err error) (alone bool) {
 	return alone
 }
 
+// drop forgets a connection, and the route that has none and dials none.
 func (p *pool) drop(key poolKey, conn *connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
