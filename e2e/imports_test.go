@@ -69,11 +69,8 @@ func testRooms() []string {
 func guests() map[string][]string {
 	return map[string][]string{
 		"github.com/labstack/echo/v4":                {"handlers"},
-		"github.com/gorilla/websocket":               {"handlers", "handlers/cli"},
 		"github.com/andybalholm/brotli":              {"handlers"},
 		"github.com/prometheus/client_golang":        {"handlers"},
-		"github.com/prometheus/client_model":         {"handlers"},
-		"github.com/prometheus/common":               {"handlers"},
 		"github.com/spf13":                           {"handlers/cli"},
 		"golang.org/x/term":                          {"handlers/cli"},
 		"github.com/a-h/templ":                       {"views", "views/...", "handlers"},
@@ -83,12 +80,9 @@ func guests() map[string][]string {
 		"github.com/fergusstrange/embedded-postgres": {"store/cluster"},
 		"github.com/tink-crypto/tink-go/v2":          {"store/vault"},
 		"golang.org/x/crypto/ssh":                    {"drivers/ssh", "drivers/ssh/..."},
-		"github.com/skeema/knownhosts":               {"drivers/ssh"},
 		"github.com/kevinburke/ssh_config":           {"drivers/ssh"},
 		"github.com/pkg/sftp":                        {"drivers/ssh", "drivers/ssh/..."},
 		"github.com/gliderlabs/ssh":                  {"drivers/ssh/sshtarget"},
-		"github.com/creack/pty":                      {"drivers/local", "drivers/ssh/sshtarget"},
-		"golang.org/x/sys":                           {"", "store/cluster", "drivers/local", "drivers/ssh/sshtarget"},
 		"golang.org/x/sync":                          {"", "handlers", "environment/probing", "environment/running", "drivers/ssh"},
 		"github.com/playwright-community":            {"e2e", "e2e/..."},
 		"github.com/google/uuid":                     {"..."},
@@ -98,7 +92,7 @@ func guests() map[string][]string {
 // testGuests may enter any room's tests.
 func testGuests() []string {
 	return []string{
-		"go.uber.org/goleak", "github.com/google/go-cmp", "pgregory.net/rapid", "github.com/google/uuid",
+		"go.uber.org/goleak", "pgregory.net/rapid", "github.com/google/uuid",
 		"golang.org/x/crypto", "github.com/gliderlabs/ssh", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html",
 	}
 }
