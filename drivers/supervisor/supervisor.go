@@ -157,7 +157,7 @@ func (w *work) persist(life context.Context) (environment.ExecResult, error) {
 			return environment.ExecResult{}, err
 		case w.overdue():
 			return environment.ExecResult{}, environment.Unavailable(environment.CodeConnectionLost,
-				fmt.Sprintf("The connection broke and did not come back within %s; what the command printed until then is kept.", w.exec.Grace)).
+				fmt.Sprintf("The connection broke and did not come back within %s.", w.exec.Grace)).
 				Remedy(environment.Remedy(environment.CodeConnectionLost)).Because(err)
 		}
 		if s.spoke {

@@ -109,7 +109,8 @@ func noteError(r *environment.Run, cause error, why error, resumed bool) {
 	case !began && (r.CancelBy != nil || errors.Is(why, errCancel)):
 		// Nothing was started: there is nothing to say.
 	case began && code == environment.CodeConnectionLost:
-		r.Failure = lost(code, "The connection to "+r.Target+" was lost and did not come back within the grace. The output that had arrived is kept.")
+		said := environment.CleanText(environment.AsError(cause).Message) // the connection need not be what broke
+		r.Failure = lost(code, "The work on "+r.Target+" was lost. "+said+" The output that had arrived is kept.")
 	case r.CancelBy != nil, why != nil:
 		note(r, environment.ExecResult{Ended: "stopped"}, why)
 	default:

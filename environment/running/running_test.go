@@ -109,6 +109,23 @@ func TestRun_endings(t *testing.T) {
 	}
 }
 
+// TestRun_saysHowItWasLost has a driver that knows better than that the
+// connection broke.
+func TestRun_saysHowItWasLost(t *testing.T) {
+	target := newTarget(out(0, "kept"), exit(time.Second, 0))
+	target.refuseEnd = environment.Unavailable(environment.CodeConnectionLost, "The target was restarted while the command ran.")
+	inBubble(t, target, func(t *testing.T, b *bed) {
+		r := b.end(b.start(b.input("x")).ID)
+		stdout, _ := b.output(r.ID)
+		if r.Status != environment.RunLost || r.Termination != "unproven" || r.Failure == nil || r.Failure.Code != environment.CodeConnectionLost || stdout != "kept" {
+			t.Fatalf("got %s %q %+v with %q, want lost with the output", r.Status, r.Termination, r.Failure, stdout)
+		}
+		if said := r.Failure.Message; !strings.Contains(said, r.Target) || !strings.Contains(said, "restarted") || strings.Contains(said, "connection") {
+			t.Errorf("it says %q, want the target and that it was restarted", said)
+		}
+	})
+}
+
 func TestRun_targetNotReached(t *testing.T) {
 	refused := environment.Unavailable(environment.CodeConnectRefused, "u@h:22: connection refused.").Remedy("Start sshd.")
 	for name, prepare := range map[string]func(*target){

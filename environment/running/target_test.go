@@ -19,6 +19,7 @@ type target struct {
 	command func(environment.Exec) []step
 	// refuse makes Acquire or Exec fail; broken ones panic.
 	refuseAcquire, refuseExec error
+	refuseEnd                 error // in place of the result
 	unreachable               bool
 	unproven                  bool
 	deaf                      bool // does not hear Stop nor timeouts
@@ -274,6 +275,9 @@ func (l *link) Exec(ctx context.Context, _ environment.Ref, order environment.Ex
 	}
 	if err := l.deliver(ctx, w, order); err != nil {
 		return none, l.gone(ctx, err)
+	}
+	if l.refuseEnd != nil {
+		return none, l.refuseEnd
 	}
 	if err := order.Settle(*w.result); err != nil {
 		return none, l.gone(ctx, err)
