@@ -90,7 +90,10 @@ func (s *session) follow(r *bufio.Reader, stream environment.Stream) error {
 	mark := []byte("\x00\x00" + s.nonce + "!\n")
 	for more := 1; ; {
 		if _, err := r.Peek(more); err != nil {
-			s.pass(r, stream, r.Buffered())
+			// What may be the start of a cut mark is not output; if it is, the
+			// next session gives it again.
+			rest, _ := r.Peek(r.Buffered()) // cannot fail
+			s.pass(r, stream, len(rest)-overlap(rest, mark))
 			return fmt.Errorf("%w: %w", errBroken, err)
 		}
 		buffered, _ := r.Peek(r.Buffered()) // cannot fail
