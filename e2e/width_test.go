@@ -1,0 +1,32 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPages_LongestNamesFit opens pages that show names of the greatest length,
+// without a blank in them, on a phone.
+func TestPages_LongestNamesFit(t *testing.T) {
+	s := newServer(t)
+	s.furnish(t, strings.Repeat("C", 120))
+	var saved struct{ ID string }
+	s.call(t, http.MethodPost, "/api/companies/"+s.company+"/environments", map[string]any{
+		"name": strings.Repeat("W", 120), "driver": "ssh", "description": strings.Repeat("d", 400),
+		"config": map[string]any{"host": "127.0.0.1", "port": closedPort(t), "username": strings.Repeat("u", 200), "remoteWorkspacePath": "/" + strings.Repeat("p", 400)},
+	}, &saved, http.StatusCreated)
+	run := s.begin(t, saved.ID, strings.Repeat("x", 300))
+	s.ends(t, run, 30*time.Second)
+
+	b := open(t, s.url, look{width: 390, height: 844})
+	runs := "/companies/" + s.company + "/runs"
+	for _, path := range []string{pages, pages + "/" + saved.ID, pages + "/" + saved.ID + "/edit", pages + "/" + saved.ID + "/delete",
+		pages + "/" + saved.ID + "/trust", "/companies", "/company/settings/instance/general", runs, runs + "/" + run} {
+		b.visit(path)
+		if over, ok := b.eval(`() => document.documentElement.scrollWidth - document.documentElement.clientWidth`).(int); !ok || over > 0 {
+			t.Errorf("%s is %d px too wide", path, over)
+		}
+	}
+}
