@@ -258,17 +258,21 @@ func (l *link) Exec(ctx context.Context, _ environment.Ref, order environment.Ex
 	if err != nil {
 		return none, err
 	}
-	left := make(chan struct{})
-	defer close(left)
-	go func() { // nobody renews it once the server is gone, returned or not
-		select {
-		case <-l.cut:
-		case <-left:
-		}
+	detach := sync.OnceFunc(func() {
 		l.set(func(*target) {
 			w.attached--
 			w.alone = time.Now()
 		})
+	})
+	left := make(chan struct{})
+	defer close(left)
+	defer detach()
+	go func() { // nobody renews it once the server is gone, returned or not
+		select {
+		case <-l.cut:
+			detach()
+		case <-left:
+		}
 	}()
 	if err := order.OnStart(environment.Process{Pid: 7, Marker: order.Marker}, environment.HostFacts{Name: "h", BootID: "b"}, "/w"); err != nil {
 		return none, l.gone(ctx, err)
