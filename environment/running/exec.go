@@ -44,7 +44,7 @@ func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume 
 		out.close()
 		return w.exec(ctx, ref, g, false)
 	case err != nil:
-		err = w.recordError(ctx, out, err, resume)
+		return w.endWithout(ctx, out, err, resume, execer, ref)
 	case !settled(w.run):
 		err = w.settle(ctx, out, result)
 	}
@@ -52,6 +52,21 @@ func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume 
 		return err
 	}
 	return w.wrapUp(ctx, ref.Spec)
+}
+
+// endWithout ends a run of whose end the driver could not say anything. What is
+// left of it on the target is removed when that can be.
+func (w *worker) endWithout(ctx context.Context, out *collector, cause error, resumed bool, execer environment.Execer, ref environment.Ref) error {
+	if err := w.recordError(ctx, out, cause, resumed); err != nil {
+		return err
+	}
+	if err := w.wrapUp(ctx, ref.Spec); err != nil {
+		return err
+	}
+	if run := w.run; run.Process != nil && environment.CodeOf(cause) != notFound {
+		w.crew.Go(func(ctx context.Context) { w.remains(ctx, execer, ref, run) })
+	}
+	return nil
 }
 
 func (w *worker) received(ctx context.Context, resume bool) (map[environment.Stream]int64, error) {

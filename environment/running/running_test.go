@@ -126,6 +126,33 @@ func TestRun_saysHowItWasLost(t *testing.T) {
 	})
 }
 
+// TestRun_lostLeavesNothing has a target that comes back after its run was lost.
+func TestRun_lostLeavesNothing(t *testing.T) {
+	there := newTarget(out(0, "kept"), exit(time.Second, 0))
+	there.refuseEnd = environment.Unavailable(environment.CodeConnectionLost, "The connection broke.")
+	kept := func() int {
+		there.mu.Lock()
+		defer there.mu.Unlock()
+		return len(there.works)
+	}
+	inBubble(t, there, func(t *testing.T, b *bed) {
+		lost := b.end(b.start(b.input("x")).ID)
+		time.Sleep(time.Hour) // of the bubble
+		if lost.Status != environment.RunLost || kept() != 1 {
+			t.Fatalf("%s with %d folders on the target, want lost with its folder there", lost.Status, kept())
+		}
+		there.set(func(t *target) { t.refuseEnd = nil })
+		time.Sleep(10 * time.Minute)
+		if kept() != 0 {
+			t.Error("the run's folder is still on the target")
+		}
+		now := b.run(lost.ID)
+		if stdout, _ := b.output(lost.ID); now.Status != environment.RunLost || stdout != "kept" || there.started(lost.ID) != 1 {
+			t.Errorf("the run is %s with %q now, started %d times", now.Status, stdout, there.started(lost.ID))
+		}
+	})
+}
+
 func TestRun_targetNotReached(t *testing.T) {
 	refused := environment.Unavailable(environment.CodeConnectRefused, "u@h:22: connection refused.").Remedy("Start sshd.")
 	for name, prepare := range map[string]func(*target){
