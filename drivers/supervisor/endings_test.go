@@ -193,6 +193,33 @@ func TestStoppedBeforeTheStart(t *testing.T) {
 	}
 }
 
+// TestSlowSettle has the result take longer to store than the grace, while the
+// connection breaks: the folder goes all the same.
+func TestSlowSettle(t *testing.T) {
+	t.Parallel()
+	x, l := systemTarget(t), newLog()
+	open := x.open
+	var opened shell.Session
+	x.open = func(ctx context.Context) (shell.Session, error) {
+		s, err := open(ctx)
+		if err == nil {
+			opened = s
+		}
+		return s, err
+	}
+	const grace = time.Second
+	got, err := x.run(t.Context(), environment.Exec{Grace: grace, Argv: []string{"sh", "-c", "echo kept; exit 3"},
+		Settle: func(environment.ExecResult) error {
+			_ = opened.Close() // as a broken connection does
+			<-time.After(grace + grace/2)
+			return nil
+		}}, l)
+	if err != nil || got.ExitCode != 3 || l.text(environment.Stdout) != "kept\n" {
+		t.Errorf("got %+v, %v, %q", got, err, l.text(environment.Stdout))
+	}
+	x.clean(t, x.home)
+}
+
 func TestSupervisorKilled(t *testing.T) {
 	t.Parallel()
 	x, l, mark := systemTarget(t), newLog(), number()

@@ -79,6 +79,7 @@ func (s *session) attend(life context.Context) error {
 		return err // the folder stays
 	}
 	s.work.complete = true
+	s.work.renew(time.Now()) // storing may have taken all of the grace: one more for the folder to go
 	s.lines <- "d\n"
 	if err := s.shell.Wait(); err != nil {
 		return fmt.Errorf("remove the run folder: %w", err)

@@ -193,6 +193,7 @@ obey() {
 	done
 	kill "$follow"
 	wait "$follow"
+	exit 1 # nobody said that it is done
 }
 
 # tidy removes what runs left here whose server never came back.
