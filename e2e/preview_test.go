@@ -26,6 +26,9 @@ type finding struct {
 // and dark: nothing on the console, nothing for axe-core, nothing that scrolls
 // sideways. The pictures stay in e2e/shots.
 func TestPreviews(t *testing.T) {
+	if err := os.MkdirAll("shots", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	s := site(t)
 	axe := axeSource(t)
 	names := previewNames(t, s)
