@@ -59,7 +59,7 @@ type Lease struct {
 	RunID         *uuid.UUID      `db:"run_id"`
 	OwnerKind     string          `db:"owner_kind"` // "run", later "probe", "setup_session", "operator", "task"
 	Status        LeaseStatus     `db:"status"`
-	Policy        string          `db:"lease_policy"` // "ephemeral" for now
+	Policy        string          `db:"lease_policy"` // "ephemeral"
 	Driver        string          `db:"driver"`
 	Provider      string          `db:"provider"`
 	ProviderID    *string         `db:"provider_lease_id"` // for ssh "ssh://user@host:port/cwd"

@@ -17,15 +17,8 @@ func BenchmarkProbe(b *testing.B) {
 	s := sshdtest.Start(b, sshdtest.Config{})
 	d := newDriver(b)
 	spec := specOf(b, d, settings(s, nil))
-	signer, err := gossh.ParsePrivateKey([]byte(s.PrivateKey))
-	if err != nil {
-		b.Fatal(err)
-	}
 	bare := func() {
-		client, err := gossh.Dial("tcp", s.Addr(), &gossh.ClientConfig{
-			User: s.User, Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)},
-			HostKeyAlgorithms: []string{gossh.KeyAlgoED25519}, HostKeyCallback: gossh.InsecureIgnoreHostKey(),
-		})
+		client, err := gossh.Dial("tcp", s.Addr(), bareConfig(b, s))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -56,11 +49,7 @@ func BenchmarkRunStart(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	signer, err := gossh.ParsePrivateKey([]byte(s.PrivateKey))
-	if err != nil {
-		b.Fatal(err)
-	}
-	client, err := gossh.Dial("tcp", s.Addr(), &gossh.ClientConfig{User: s.User, Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)}, HostKeyCallback: gossh.InsecureIgnoreHostKey()})
+	client, err := gossh.Dial("tcp", s.Addr(), bareConfig(b, s))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -127,4 +116,21 @@ func timed(work func()) time.Duration {
 func median(times []time.Duration) time.Duration {
 	slices.Sort(times)
 	return times[len(times)/2]
+}
+
+// bareConfig logs in with the one key, to the one host key.
+func bareConfig(b *testing.B, s *sshdtest.Server) *gossh.ClientConfig {
+	b.Helper()
+	signer, err := gossh.ParsePrivateKey([]byte(s.PrivateKey))
+	if err != nil {
+		b.Fatal(err)
+	}
+	key, _, _, _, err := gossh.ParseAuthorizedKey([]byte(s.HostKey("ed25519")))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &gossh.ClientConfig{
+		User: s.User, Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)},
+		HostKeyAlgorithms: []string{gossh.KeyAlgoED25519}, HostKeyCallback: gossh.FixedHostKey(key),
+	}
 }
