@@ -115,6 +115,9 @@ func TestCancel_withoutProofSaysSo(t *testing.T) {
 		if r.Status != environment.RunCancelled || r.Termination != "unproven" || r.Failure == nil || r.Failure.Code != environment.CodeTerminationUnproven {
 			t.Errorf("got %s %s %+v, want termination_unproven", r.Status, r.Termination, r.Failure)
 		}
+		if l := b.lease(r); l.Status != environment.LeaseExpired || l.FailureReason == nil || *l.FailureReason != environment.CodeTerminationUnproven {
+			t.Errorf("the lease is %s, %v, want expired, termination_unproven", l.Status, l.FailureReason)
+		}
 	})
 }
 

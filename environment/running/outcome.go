@@ -144,6 +144,9 @@ func leaseOutcome(r environment.Run) (environment.LeaseStatus, string) {
 	case environment.RunSucceeded:
 		return environment.LeaseReleased, ""
 	case environment.RunCancelled:
+		if r.Termination == unproven { // the lease does not look cleaner than the run
+			return environment.LeaseExpired, environment.CodeTerminationUnproven
+		}
 		return environment.LeaseExpired, "cancelled"
 	}
 	if r.Failure != nil {
