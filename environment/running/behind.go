@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"berth/environment"
-	"berth/environment/crew"
 )
 
 // errWentBack is why a worker begins again from its run's row: the database lost
@@ -33,13 +32,7 @@ func progress(s environment.RunStatus) int {
 // name any more is given back: the run gets another.
 func (w *worker) again(ctx context.Context) error {
 	held := w.run.LeaseID
-	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
-		run, err := w.store.Run(ctx, w.run.ID)
-		if err == nil {
-			w.run = run
-		}
-		return err
-	})
+	err := w.reread(ctx)
 	w.wentBack = false
 	if err == nil && held != nil && w.run.LeaseID == nil {
 		_, late := w.leases.Finish(ctx, *held, environment.Spec{}, environment.LeaseExpired, environment.CodeInterrupted)

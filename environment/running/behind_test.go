@@ -1,6 +1,7 @@
 package running_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,20 +15,22 @@ func TestRun_databaseWentBack(t *testing.T) {
 	for _, at := range []environment.RunStatus{environment.RunAcquiring, environment.RunPreparing, environment.RunRunning} {
 		t.Run(string(at), func(t *testing.T) {
 			inBubble(t, newTarget(steps...), func(t *testing.T, b *bed) {
-				lost := false
-				var queued environment.Run
+				var lost atomic.Bool
+				var begun atomic.Pointer[environment.Run] // the work begins before start returns
 				b.server.store.before = func(int) {
-					if lost || queued.Status == "" {
+					queued := begun.Load()
+					if lost.Load() || queued == nil {
 						return
 					}
 					if row := b.run(queued.ID); row.Status == at && row.LogSize == 0 {
-						lost = true
-						b.store.TakeBackRun(queued)
+						lost.Store(true)
+						b.store.TakeBackRun(*queued)
 					}
 				}
-				queued = b.start(b.input("talk"))
+				queued := b.start(b.input("talk"))
+				begun.Store(&queued)
 				r := b.end(queued.ID)
-				if !lost {
+				if !lost.Load() {
 					t.Fatalf("the run was never %s before a write", at)
 				}
 				checkWhole(t, b, r)

@@ -83,35 +83,54 @@ func (n *notes) caught() {
 // Whatever happens, in whatever order: the run ends, its row says what became
 // of it, nothing is left behind, and no output that is stored is wrong.
 func TestRun_anyMishaps(t *testing.T) {
-	steps, wantOut, wantErr := talk()
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := mishaps(rt)
-		n := &notes{}
-		synctest.Test(t, func(*testing.T) {
-			target := newTarget(steps...)
-			target.acquireTime = 2 * time.Second
-			b := newBed(n, target)
-			defer b.close()
-			n.guard(func() {
-				r := b.start(b.input("talk"))
-				for _, m := range plan {
-					b.befall(m, r.ID)
-				}
-				r = b.end(r.ID)
-				checkEnded(n, b, r, plan)
-				stdout, stderr := b.output(r.ID)
-				if !strings.HasPrefix(wantOut, stdout) || !strings.HasPrefix(wantErr, stderr) {
-					n.Errorf("stored %q and %q, want a beginning of what was written", stdout, stderr)
-				}
-				if r.ExitCode != nil && *r.ExitCode == 7 && (stdout != wantOut || stderr != wantErr) {
-					n.Errorf("ended with its exit code but only %q and %q", stdout, stderr)
-				}
-			})
-		})
-		if len(n.lines) > 0 {
-			rt.Fatalf("after %v:\n%s", plan, strings.Join(n.lines, "\n"))
+		if problems := suffer(t, plan); len(problems) > 0 {
+			rt.Fatalf("after %v:\n%s", plan, strings.Join(problems, "\n"))
 		}
 	})
+}
+
+// A server that was taken for dead twice, and then got the run back while its
+// first worker was storing the end, went on from what it had read before that.
+func TestRun_comesBackWhileItsEndIsStored(t *testing.T) {
+	plan := []mishap{
+		{1306 * time.Millisecond, "second server", 0}, {187 * time.Millisecond, "second server", 0},
+		{151 * time.Millisecond, "kill", time.Second}, {time.Millisecond, "stop", 20 * time.Second},
+	}
+	for range 40 { // it takes a certain order of goroutines
+		if problems := suffer(t, plan); len(problems) > 0 {
+			t.Fatal(strings.Join(problems, "\n"))
+		}
+	}
+}
+
+// suffer runs a command through mishaps and returns what came out wrong.
+func suffer(t *testing.T, plan []mishap) []string {
+	steps, wantOut, wantErr := talk()
+	n := &notes{}
+	synctest.Test(t, func(*testing.T) {
+		target := newTarget(steps...)
+		target.acquireTime = 2 * time.Second
+		b := newBed(n, target)
+		defer b.close()
+		n.guard(func() {
+			r := b.start(b.input("talk"))
+			for _, m := range plan {
+				b.befall(m, r.ID)
+			}
+			r = b.end(r.ID)
+			checkEnded(n, b, r, plan)
+			stdout, stderr := b.output(r.ID)
+			if !strings.HasPrefix(wantOut, stdout) || !strings.HasPrefix(wantErr, stderr) {
+				n.Errorf("stored %q and %q, want a beginning of what was written", stdout, stderr)
+			}
+			if r.ExitCode != nil && *r.ExitCode == 7 && (stdout != wantOut || stderr != wantErr) {
+				n.Errorf("ended with its exit code but only %q and %q", stdout, stderr)
+			}
+		})
+	})
+	return n.lines
 }
 
 func checkEnded(t fatal, b *bed, r environment.Run, plan []mishap) {

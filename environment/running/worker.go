@@ -47,8 +47,15 @@ func (s *Service) work(ctx context.Context, run environment.Run) {
 	defer let(nil)
 	defer context.AfterFunc(ctx, func() { let(environment.ErrDetach) })()
 	w := &worker{Service: s, run: run, halted: make(chan struct{}), let: let, done: make(chan struct{})}
-	s.enlist(w)
+	alone := s.enlist(w)
 	defer s.discharge(w)
+	if !alone {
+		// The one before may have brought the run further after it was read.
+		if err := w.reread(held); err != nil {
+			s.log.Error("run given up", "run", run.ID, "err", err)
+			return
+		}
+	}
 	unwatch := w.watch(held)
 	defer unwatch()
 	err := w.steps(held)
@@ -68,16 +75,29 @@ func (s *Service) work(ctx context.Context, run environment.Run) {
 
 // enlist makes w the one worker of its run in this process. A server that was
 // taken for dead may get a run back while its first worker has not noticed yet:
-// that one lets go before the new one begins.
-func (s *Service) enlist(w *worker) {
+// that one lets go before the new one begins, and enlist returns false.
+func (s *Service) enlist(w *worker) (alone bool) {
 	s.mu.Lock()
 	earlier := s.active[w.run.ID]
 	s.active[w.run.ID] = w
 	s.mu.Unlock()
-	if earlier != nil {
-		earlier.let(errTakenOver)
-		<-earlier.done
+	if earlier == nil {
+		return true
 	}
+	earlier.let(errTakenOver)
+	<-earlier.done
+	return false
+}
+
+// reread brings the worker's run to what its row says.
+func (w *worker) reread(ctx context.Context) error {
+	return crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
+		run, err := w.store.Run(ctx, w.run.ID)
+		if err == nil {
+			w.run = run
+		}
+		return err
+	})
 }
 
 func (s *Service) discharge(w *worker) {
