@@ -112,6 +112,8 @@ func TestJourney_CancelTest(t *testing.T) {
 	b.visit(pages + "/" + id)
 	b.press("Test")
 	b.inState("#test-stages", "running")
+	b.visit(pages + "/" + id) // a page that comes later shows it too
+	b.inState("#test", "running")
 	b.press("Cancel the test")
 	b.inState("#test", "cancelled")
 }
