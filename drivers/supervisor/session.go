@@ -156,8 +156,10 @@ func (s *session) wait(arrived <-chan error, closing func()) error {
 		case err := <-arrived:
 			pending--
 			if err != nil && broken == nil {
-				broken = err
 				defer time.AfterFunc(time.Second, closing).Stop() // if the other reader does not end by itself
+			}
+			if broken == nil || errors.Is(broken, errBroken) && err != nil && !errors.Is(err, errBroken) {
+				broken = err // what the target said counts more than that it then went
 			}
 		case <-ready: // lines before the target spoke could be lost
 			ready, stop = nil, s.work.stopped
