@@ -35,6 +35,8 @@ func rooms() []room {
 		{"environment/probing", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/leasing", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/running", []string{"environment", "environment/access", "environment/crew", "environment/leasing"}},
+		{"environment/identity", []string{"environment", "environment/access"}},
+		{"environment/secrets", []string{"environment", "environment/access"}},
 		{"environment/crew", []string{"environment"}},
 		{"environment/fleet", []string{"environment"}},
 		{"environment/example", []string{"environment"}},
@@ -72,6 +74,9 @@ func guests() map[string][]string {
 		"github.com/andybalholm/brotli":              {"handlers"},
 		"github.com/prometheus/client_golang":        {"handlers"},
 		"github.com/spf13":                           {"handlers/cli"},
+		"github.com/alexedwards/scs/v2":              {"handlers"},
+		"golang.org/x/time":                          {"handlers"},
+		"golang.org/x/crypto/argon2":                 {"store/vault"},
 		"golang.org/x/term":                          {"handlers/cli"},
 		"github.com/a-h/templ":                       {"views", "views/...", "handlers"},
 		"github.com/jmoiron/sqlx":                    {"store", "store/storetest"},
@@ -93,7 +98,7 @@ func guests() map[string][]string {
 func testGuests() []string {
 	return []string{
 		"go.uber.org/goleak", "pgregory.net/rapid", "github.com/google/uuid",
-		"golang.org/x/crypto", "github.com/gliderlabs/ssh", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html",
+		"golang.org/x/crypto", "github.com/getkin/kin-openapi", "github.com/gliderlabs/ssh", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html",
 	}
 }
 

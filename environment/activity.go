@@ -12,6 +12,7 @@ type Activity struct {
 	ID         uuid.UUID
 	CompanyID  *uuid.UUID
 	ActorKind  ActorKind
+	ActorID    *uuid.UUID // of the person or agent; nil for others
 	ActorName  string
 	Action     string // "environment.created", ...
 	EntityType string // "environment", "run", "instance", "company", "environment_lease"
@@ -26,6 +27,10 @@ type ActivityFilter struct {
 	EntityType string
 	EntityID   string
 	CompanyID  *uuid.UUID
+	Action     string // exact, or a prefix that ends with "."
+	Actor      string // part of the actor's name, without regard to case
+	Since      *time.Time
+	Until      *time.Time // exclusive
 	Limit      int
 	Cursor     string
 }

@@ -39,6 +39,10 @@ const (
 	CodeEnvironmentRequired    = "environment_required"
 	CodeEnvironmentNotFound    = "environment_not_found"
 	CodeEnvironmentInactive    = "environment_inactive"
+	CodeEnvironmentsDisabled   = "environments_disabled"
+	CodeCompanyMismatch        = "environment_company_mismatch"
+	CodeLocalAdminsOnly        = "local_admins_only"
+	CodeRateLimited            = "rate_limited"
 	CodeEnvironmentMaintenance = "environment_in_maintenance"
 	CodeManagedSandboxOnly     = "managed_sandbox_unavailable"
 	CodeWorkspaceFailed        = "workspace_realization_failed"
@@ -86,5 +90,8 @@ var remedies = map[string]string{
 	CodeSecretMissing:         "The stored secret is gone. Enter it again.",
 	CodeSecretDisabled:        "The stored secret is disabled. Enable it or choose another.",
 	CodeConnectionLost:        "The connection broke. Berth tries to take the work up again until the grace ends.",
+	CodeEnvironmentsDisabled:  "An instance admin turns environments on under Instance settings, Experimental.",
+	CodeCompanyMismatch:       "Choose an environment that uses no other company's secrets, or give it a secret of its own.",
+	CodeLocalAdminsOnly:       "Choose another environment: only instance admins run work on the server itself.",
 	CodeEnvironmentInactive:   "Restore the environment, or choose another.",
 }

@@ -136,6 +136,9 @@ type Draft struct {
 	Config      map[string]json.RawMessage
 	EnvVars     map[string]EnvVarDraft
 	Metadata    json.RawMessage
+	// NewSecrets makes company secrets in place, by the path that then refers to
+	// them: "config.privateKey", "envVars.NAME".
+	NewSecrets map[string]NewCompanySecret
 }
 
 // EnvVarDraft is a variable as sent. Keep leaves the stored one as it is (a form
@@ -158,6 +161,7 @@ type Patch struct {
 	EnvVars     map[string]EnvVarDraft     // nil: untouched
 	Metadata    json.RawMessage            // nil: untouched; "null" removes
 
+	NewSecrets     map[string]NewCompanySecret // as Draft's
 	SetDescription bool
 	// ReplaceEnvVars drops every variable that EnvVars does not name: a form
 	// sends the whole list.

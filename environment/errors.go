@@ -20,6 +20,7 @@ const (
 	KindUnavailable     Kind = "unavailable"
 	KindUnsupported     Kind = "unsupported"
 	KindTimeout         Kind = "timeout"
+	KindLimited         Kind = "limited"    // too many requests: 429
 	KindUnreadable      Kind = "unreadable" // the request cannot be read at all: 400, where KindInvalid is 422
 	KindInternal        Kind = "internal"
 )

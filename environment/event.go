@@ -64,5 +64,9 @@ type Feed interface {
 	Subscribe(subject uuid.UUID) (<-chan struct{}, func())
 }
 
+// KeysetSubject is woken when the master key was turned over. What a session,
+// token or key may do is told under its own id.
+var KeysetSubject = uuid.UUID{0xbe, 0x48}
+
 // CatalogueSubject is woken when any environment row or its health changed.
 var CatalogueSubject = uuid.UUID{0xbe, 0x47}

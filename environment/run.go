@@ -95,19 +95,21 @@ type Run struct {
 	Driver          string
 	Target          string
 	Kind            string
-	Title           *string
-	Command         []string // argv
-	Cwd             *string  // as asked; WorkingDir is where it really ran
-	WorkingDir      *string
-	EnvNames        []string // names only
-	TimeoutSec      int
-	Status          RunStatus
-	ExitCode        *int
-	Signal          *string // "TERM", "KILL", ...
-	Failure         *Failure
-	Host            *HostFacts
-	Phases          []Phase
-	Process         *Process
+	// AgentID is the agent that the run is of; nil for a person's.
+	AgentID    *uuid.UUID
+	Title      *string
+	Command    []string // argv
+	Cwd        *string  // as asked; WorkingDir is where it really ran
+	WorkingDir *string
+	EnvNames   []string // names only
+	TimeoutSec int
+	Status     RunStatus
+	ExitCode   *int
+	Signal     *string // "TERM", "KILL", ...
+	Failure    *Failure
+	Host       *HostFacts
+	Phases     []Phase
+	Process    *Process
 	// Termination is "proven", "unproven" or "" (never started): whether Berth
 	// saw that nothing of the run is left on the target.
 	Termination string

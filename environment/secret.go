@@ -3,6 +3,7 @@ package environment
 import (
 	"crypto/subtle"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -59,19 +60,94 @@ func RefTo(id uuid.UUID) SecretRef {
 	return SecretRef{Type: "secret_ref", SecretID: id, Version: "latest"}
 }
 
-// StoredSecret is a secret's row without its value.
+// StoredSecret is a secret's row without its values. It is either owned by an
+// environment, and then serves every company, or shared: a company's own.
 type StoredSecret struct {
 	ID            uuid.UUID  `db:"id"`
-	CompanyID     *uuid.UUID `db:"company_id"`     // nil: serves every company
+	CompanyID     *uuid.UUID `db:"company_id"`     // of a shared one; nil: owned
 	EnvironmentID *uuid.UUID `db:"environment_id"` // the owner; nil: shared
-	Name          string     `db:"name"`
+	Name          string     `db:"name"`           // of a shared one: unique in its company without regard to case
+	Description   *string    `db:"description"`
 	Disabled      bool       `db:"disabled"`
+	LatestVersion int        `db:"latest_version"`
+	CreatedBy     string     `db:"created_by"`
+	CreatedAt     time.Time  `db:"created_at"`
+	UpdatedAt     time.Time  `db:"updated_at"`
+	// RetiredAt is when nothing referred to an owned one any more; it then opens
+	// for cleanup only, and goes with the last unclean lease of its owner.
+	RetiredAt *time.Time `db:"retired_at"`
 }
 
-// SealedSecret is a secret on its way into the store: encrypted already.
+// SecretVersion is one value of a secret. Its first version's id is the secret's.
+type SecretVersion struct {
+	ID         uuid.UUID `db:"id"` // what the ciphertext is bound to
+	SecretID   uuid.UUID `db:"secret_id"`
+	Version    int       `db:"version"`
+	Ciphertext []byte    `db:"ciphertext"`
+	CreatedAt  time.Time `db:"created_at"`
+	CreatedBy  string    `db:"created_by"`
+}
+
+// SealedSecret is a secret on its way into the store with its first version,
+// encrypted already under the secret's own id.
 type SealedSecret struct {
 	StoredSecret
 	Ciphertext []byte
+}
+
+// SecretBinding is one reference of an environment to a company's secret.
+type SecretBinding struct {
+	EnvironmentID   uuid.UUID `db:"environment_id"`
+	EnvironmentName string    `db:"environment_name"` // read only
+	ConfigPath      string    `db:"config_path"`      // "config.privateKey", "envVars.NAME"
+	SecretID        uuid.UUID `db:"secret_id"`
+	CompanyID       uuid.UUID `db:"company_id"`
+	Version         string    `db:"version"` // "latest" or a number
+}
+
+// SecretPurpose is what a secret is opened for.
+type SecretPurpose string
+
+// The purposes.
+const (
+	ForRun     SecretPurpose = "run"
+	ForProbe   SecretPurpose = "probe"
+	ForDraft   SecretPurpose = "draft"
+	ForCleanup SecretPurpose = "cleanup"
+)
+
+// SecretUse says for what an environment's secrets are opened; it is recorded
+// with each.
+type SecretUse struct {
+	Purpose   SecretPurpose
+	CompanyID *uuid.UUID // whose work it is; nil: nobody's in particular
+	RunID     *uuid.UUID
+	ProbeID   *uuid.UUID
+	ActorName string
+}
+
+// SecretAccess is one opening of a secret, or a try.
+type SecretAccess struct {
+	ID            uuid.UUID     `db:"id"`
+	SecretID      uuid.UUID     `db:"secret_id"`
+	Version       int           `db:"version"` // 0: not opened
+	EnvironmentID *uuid.UUID    `db:"environment_id"`
+	CompanyID     *uuid.UUID    `db:"company_id"`
+	ConfigPath    string        `db:"config_path"`
+	Purpose       SecretPurpose `db:"purpose"`
+	RunID         *uuid.UUID    `db:"run_id"`
+	ProbeID       *uuid.UUID    `db:"probe_id"`
+	ActorName     string        `db:"actor_name"`
+	Outcome       string        `db:"outcome"` // "opened" or a code
+	At            time.Time     `db:"at"`
+}
+
+// NewCompanySecret asks a save of an environment to make a company's secret and refer
+// to it, all in one transaction.
+type NewCompanySecret struct {
+	CompanyID uuid.UUID
+	Name      string
+	Value     Secret
 }
 
 // Vault encrypts and decrypts secret values. What was sealed under one id does

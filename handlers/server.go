@@ -10,9 +10,11 @@ import (
 
 	"berth/environment"
 	"berth/environment/catalogue"
+	"berth/environment/identity"
 	"berth/environment/leasing"
 	"berth/environment/probing"
 	"berth/environment/running"
+	"berth/environment/secrets"
 
 	"github.com/labstack/echo/v4"
 )
@@ -23,6 +25,8 @@ type Deps struct {
 	Probing   *probing.Service
 	Leasing   *leasing.Service
 	Running   *running.Service
+	Identity  *identity.Service
+	Secrets   *secrets.Service
 	Feed      environment.Feed
 	// Ping asks whether the database answers.
 	Ping func(context.Context) error
@@ -32,7 +36,7 @@ type Deps struct {
 	Log         *slog.Logger
 	Now         func() time.Time
 	Version     string
-	Mode        string // "local_trusted"
+	Mode        string // "local_trusted" or "authenticated"
 	Listen      string // host:port on which the server listens
 	PublicURL   string // "": none; "https://berth.example"
 	Dev         bool   // previews

@@ -96,6 +96,7 @@ func reassign(ctx context.Context, tx *sqlx.Tx, from uuid.UUID, to *uuid.UUID) e
 // the probes' events here; runs and leases stay and lose the reference only.
 func forget(ctx context.Context, tx *sqlx.Tx, id uuid.UUID) error {
 	for _, statement := range []string{
+		`delete from secrets where environment_id = $1`,
 		`delete from events where subject in (select id from probes where environment_id = $1)`,
 		`update environments set last_probe_id = null where id = $1`,
 		`delete from environments where id = $1`,

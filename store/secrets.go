@@ -13,19 +13,26 @@ import (
 )
 
 // Secret implements catalogue.Store.
-func (db *DB) Secret(ctx context.Context, id uuid.UUID) (environment.StoredSecret, []byte, error) {
+func (db *DB) Secret(ctx context.Context, id uuid.UUID, version string) (environment.StoredSecret, environment.SecretVersion, error) {
 	var s struct {
 		environment.StoredSecret
-		Ciphertext []byte `db:"ciphertext"`
+		VersionID  uuid.UUID `db:"version_id"`
+		Version    int       `db:"version"`
+		Ciphertext []byte    `db:"ciphertext"`
 	}
 	err := db.get(ctx, "read a secret", &s, `
-		select id, company_id, environment_id, name, disabled, ciphertext from secrets where id = $1`, id)
+		select s.id, s.company_id, s.environment_id, s.name, s.disabled, s.latest_version, v.id as version_id, v.version, v.ciphertext
+		from secrets s join secret_versions v on v.secret_id = s.id
+		where s.id = $1 and v.version = case when $2 in ('', 'latest') then s.latest_version else $2::integer end`, id, version)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = environment.NewError(environment.KindNotFound, environment.CodeSecretMissing, "There is no such secret.").
 			Remedy(environment.Remedy(environment.CodeSecretMissing))
 	}
-	return s.StoredSecret, s.Ciphertext, err
+	return s.StoredSecret, environment.SecretVersion{ID: s.VersionID, SecretID: s.ID, Version: s.Version, Ciphertext: s.Ciphertext}, err
 }
+
+// RecordAccess implements catalogue.Store.
+func (db *DB) RecordAccess(context.Context, ...environment.SecretAccess) error { return nil }
 
 // writeSecrets drops and adds the secrets of a write. Only those that the
 // environment owns are dropped: shared ones never go.
@@ -37,7 +44,8 @@ func writeSecrets(ctx context.Context, tx *sqlx.Tx, w catalogue.Write) error {
 	}
 	for _, s := range w.NewSecrets {
 		_, err := exec(ctx, tx, `
-			insert into secrets (id, company_id, environment_id, name, disabled, ciphertext) values ($1, $2, $3, $4, $5, $6)`,
+			with new as (insert into secrets (id, company_id, environment_id, name, disabled) values ($1, $2, $3, $4, $5) returning id)
+			insert into secret_versions (id, secret_id, version, ciphertext) select id, id, 1, $6 from new`,
 			s.ID, s.CompanyID, s.EnvironmentID, s.Name, s.Disabled, s.Ciphertext)
 		if err != nil {
 			return err

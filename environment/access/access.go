@@ -2,6 +2,8 @@
 package access
 
 import (
+	"errors"
+
 	"berth/environment"
 
 	"github.com/google/uuid"
@@ -12,39 +14,180 @@ type Action string
 
 // The actions, grouped as the table of who may do what.
 const (
-	ReadEnvironments  Action = "environments.read"
+	ReadEnvironments  Action = "environments.read"   // reduced, unless SeeWhole
 	ManageEnvironment Action = "environments.manage" // create, change, archive, delete, probe, trust
 	ReadSettings      Action = "settings.read"
 	ManageSettings    Action = "settings.manage"
-	ReadCompanies     Action = "companies.read"
+	ReadMetrics       Action = "metrics.read"
+	ManagePeople      Action = "people.manage" // people, invitations, roles, sessions of others
 	ManageCompanies   Action = "companies.manage"
+	RotateKey         Action = "keyset.rotate"
+	ManageLeases      Action = "leases.manage" // release, destroy, retry cleanup
+	// SeeWhole is to see config, variables, hosts and provider ids.
+	SeeWhole Action = "whole.see"
+	// RunOnLocal is to run work on the machine that Berth itself runs on.
+	RunOnLocal Action = "local.run"
+
+	ReadCompanies     Action = "companies.read"
 	ReadRuns          Action = "runs.read"
 	StartRun          Action = "runs.start"
 	CancelRun         Action = "runs.cancel"
 	ReadLeases        Action = "leases.read"
-	ManageLeases      Action = "leases.manage"
-	ReadActivity      Action = "activity.read"
-	ReadMetrics       Action = "metrics.read"
+	ReadProbes        Action = "probes.read"
+	ReadActivity      Action = "activity.read" // of the instance or of a company
+	ManageSecrets     Action = "secrets.manage"
+	ManageAgents      Action = "agents.manage" // agents and their keys
+	AssignEnvironment Action = "environments.assign"
+
+	// ManageAccount is to change one's own name, password, sessions and tokens.
+	ManageAccount Action = "account.manage"
 )
 
-// Subject is what the action is about; zero for the instance.
-type Subject struct{ CompanyID uuid.UUID }
+// Subject is what the action is about.
+type Subject struct {
+	company  uuid.UUID
+	run      bool
+	agent    uuid.UUID // of a run: the agent that it is of
+	anywhere bool
+}
 
 // Instance is the subject of actions that belong to no company.
 var Instance = Subject{}
 
-// Company is the subject of actions within a company.
-func Company(id uuid.UUID) Subject { return Subject{CompanyID: id} }
+// Somewhere is the subject of a question that comes before any read: whether the
+// actor may do it in any company at all. Once the row is read, May is asked again
+// with its company.
+var Somewhere = Subject{anywhere: true}
 
-// May returns nil when actor may do action on subject, else an error of
-// KindForbidden (by role) or KindUnauthenticated. It is called before any read.
+// Company is the subject of actions within a company.
+func Company(id uuid.UUID) Subject { return Subject{company: id} }
+
+// Run is the subject of actions on a run: its company and the agent whose it is.
+func Run(r environment.Run) Subject {
+	s := Subject{company: r.CompanyID, run: true}
+	if r.AgentID != nil {
+		s.agent = *r.AgentID
+	}
+	return s
+}
+
+// Causes of a refusal, for the log of attempts; neither shows in an answer.
+var (
+	ErrRole    = errors.New("refused by role")
+	ErrForeign = errors.New("refused: of another company")
+)
+
+// May returns nil when actor may do action on subject. Else it is
+// KindUnauthenticated for nobody, KindForbidden (wrapping ErrRole) where the role
+// does not allow it anywhere, and, for a company that the actor has no part in,
+// exactly what a company that does not exist gives: KindNotFound with code
+// company_not_found (wrapping ErrForeign). It is called before any read; a row
+// that is found by its id is asked for with Somewhere before and with its own
+// subject, through Hide, after.
 func May(actor environment.Actor, action Action, subject Subject) error {
 	switch actor.Kind {
-	case environment.ActorLocalOperator, environment.ActorSystem:
-		return nil
 	case environment.ActorNone:
 		return environment.NewError(environment.KindUnauthenticated, "unauthenticated", "Sign in first.")
+	case environment.ActorSystem:
+		return nil
+	case environment.ActorLocalOperator:
+		if action == ManageAccount {
+			return refuse(actor, action)
+		}
+		return nil
 	}
-	return environment.Forbidden("You may not do this. Ask an instance admin.").With("action", string(action)).
-		With("instance", subject == Instance)
+	if actor.Everywhere() {
+		return nil
+	}
+	if subject.company != uuid.Nil && !actor.In(subject.company) || strange(actor, subject) {
+		if !allowed(actor, action, Somewhere) {
+			return refuse(actor, action)
+		}
+		return environment.NotFound("company").Because(ErrForeign)
+	}
+	if allowed(actor, action, subject) {
+		return nil
+	}
+	return refuse(actor, action)
+}
+
+// strange reports whether a run is not the agent's own: it may not know of others.
+func strange(actor environment.Actor, subject Subject) bool {
+	return actor.Kind == environment.ActorAgent && subject.run && subject.agent != actor.ID
+}
+
+// Hide turns the refusal of another company's thing into the answer for a thing
+// that does not exist, so that the two cannot be told apart.
+func Hide(err error, missing *environment.Error) error {
+	if errors.Is(err, ErrForeign) {
+		return missing.Because(ErrForeign)
+	}
+	return err
+}
+
+// allowed is the table, for people who are not instance admins and for agents.
+func allowed(actor environment.Actor, action Action, subject Subject) bool {
+	if actor.Kind == environment.ActorAgent {
+		return agentMay(action, subject)
+	}
+	if actor.Kind != environment.ActorPerson {
+		return false
+	}
+	switch action {
+	case ManageAccount:
+		return true
+	case ReadEnvironments, ReadCompanies:
+		return len(actor.Roles) > 0
+	case ReadRuns, StartRun, CancelRun, ReadLeases, ReadProbes:
+		return subject != Instance && has(actor, subject, environment.Roles()...)
+	case ReadActivity, ManageSecrets, ManageAgents, AssignEnvironment:
+		return subject != Instance && has(actor, subject, environment.RoleOwner, environment.RoleAdmin)
+	}
+	return false
+}
+
+// agentMay is the table for agents. A list of runs is narrowed to the agent's own
+// by who makes it.
+func agentMay(action Action, subject Subject) bool {
+	switch action {
+	case ReadCompanies:
+		return true
+	case StartRun, ReadRuns, CancelRun:
+		return subject != Instance
+	}
+	return false
+}
+
+// has reports whether the actor has one of the roles in the subject's company,
+// or, for Somewhere, in any.
+func has(actor environment.Actor, subject Subject, wanted ...environment.Role) bool {
+	for company, role := range actor.Roles {
+		if subject.company != uuid.Nil && company != subject.company {
+			continue
+		}
+		for _, w := range wanted {
+			if role == w {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func refuse(actor environment.Actor, action Action) error {
+	e := environment.Forbidden("You may not do this. "+whoMay(actor, action)).With("action", string(action))
+	return e.Because(ErrRole)
+}
+
+// whoMay names those who could do what was refused.
+func whoMay(actor environment.Actor, action Action) string {
+	switch action {
+	case ReadActivity, ManageSecrets, ManageAgents, AssignEnvironment:
+		if actor.Kind == environment.ActorPerson {
+			return "Ask an owner or admin of the company."
+		}
+	case ManageAccount:
+		return "Only people who sign in have an account."
+	}
+	return "Ask an instance admin."
 }

@@ -32,7 +32,7 @@ func TestC67_NoReadPathShowsASecret(t *testing.T) {
 	if len(page.Items) != 1 || len(found.Items) != 0 {
 		t.Errorf("found %d by name, %d by a secret", len(page.Items), len(found.Items))
 	}
-	spec, values, err := b.Spec(t.Context(), b.get(env).Environment)
+	spec, values, err := b.Spec(t.Context(), b.get(env).Environment, environment.SecretUse{Purpose: environment.ForRun})
 	note(spec, values, err)
 	draft, err := b.DraftSpec(t.Context(), b.actor, &env.ID, sshDraft("", "password", "canary-11"))
 	note(draft, err)
@@ -76,7 +76,7 @@ func TestPlainThatLooksSecretIsStoredAsOne(t *testing.T) {
 	if env.EnvVars["PLACE"].Type != "plain" || env.EnvVars["EMPTY_TOKEN"].Type != "plain" {
 		t.Errorf("variables %+v", env.EnvVars)
 	}
-	_, values, err := b.Spec(t.Context(), env)
+	_, values, err := b.Spec(t.Context(), env, environment.SecretUse{Purpose: environment.ForRun})
 	if err != nil || len(values) != 3 || values[2].Value.Reveal() != "canary-1" || !values[2].Masked {
 		t.Errorf("values %v, %v", values, err)
 	}

@@ -53,9 +53,11 @@ type Store interface {
 	// (runs, leases, activity) stays readable; probes go with the row.
 	DeleteEnvironment(context.Context, uuid.UUID, environment.DeleteOptions, environment.Activity) (environment.Environment, error)
 
-	// Secret returns a secret's row and its ciphertext; KindNotFound with code
-	// secret_missing.
-	Secret(context.Context, uuid.UUID) (environment.StoredSecret, []byte, error)
+	// Secret returns a secret's row and one of its values, by "latest" or a
+	// number; KindNotFound with code secret_missing when either is not there.
+	Secret(ctx context.Context, id uuid.UUID, version string) (environment.StoredSecret, environment.SecretVersion, error)
+	// RecordAccess notes openings of secrets; it need not wait for the disk.
+	RecordAccess(context.Context, ...environment.SecretAccess) error
 	// CatalogueRevision grows with every change of what the list shows, but for
 	// the counts of Uses: leases and runs come and go too often for one row.
 	CatalogueRevision(context.Context) (int64, error)

@@ -137,7 +137,7 @@ func (c *planned) references(ctx context.Context, base, merged map[string]json.R
 
 // refProblem says why a reference cannot be used; "" when it can.
 func (c *planned) refProblem(ctx context.Context, ref environment.SecretRef) (string, error) {
-	row, _, err := c.s.store.Secret(ctx, ref.SecretID)
+	row, _, err := c.s.store.Secret(ctx, ref.SecretID, ref.Version)
 	if err != nil {
 		if environment.KindOf(err) == environment.KindNotFound {
 			return "There is no such secret.", nil

@@ -20,7 +20,7 @@ func TestDeleteTakesItsSecretsAlong(t *testing.T) {
 		t.Fatal(gone.ID, err)
 	}
 	for _, id := range secretsOf(t, env) {
-		if _, _, err := b.store.Secret(t.Context(), id); err == nil {
+		if _, _, err := b.store.Secret(t.Context(), id, "latest"); err == nil {
 			t.Error("a secret outlives its environment")
 		}
 	}

@@ -85,7 +85,7 @@ func (b *bench) get(env environment.Environment) environment.EnvironmentView {
 
 func (b *bench) spec(env environment.Environment) environment.Spec {
 	b.t.Helper()
-	spec, _, err := b.Spec(b.t.Context(), env)
+	spec, _, err := b.Spec(b.t.Context(), env, environment.SecretUse{Purpose: environment.ForRun})
 	if err != nil {
 		b.t.Fatal(err)
 	}

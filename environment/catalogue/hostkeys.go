@@ -39,14 +39,14 @@ func (s *Service) ScanHostKeys(ctx context.Context, actor environment.Actor, bas
 	if err != nil {
 		return nil, err
 	}
-	spec, err := s.scanSpec(ctx, baseID, clean, port, strings.TrimSpace(proxyJump))
+	spec, err := s.scanSpec(ctx, actor, baseID, clean, port, strings.TrimSpace(proxyJump))
 	if err != nil {
 		return nil, err
 	}
 	return scanner.ScanHostKeys(ctx, spec)
 }
 
-func (s *Service) scanSpec(ctx context.Context, baseID *uuid.UUID, host string, port int, proxyJump string) (environment.Spec, error) {
+func (s *Service) scanSpec(ctx context.Context, by environment.Actor, baseID *uuid.UUID, host string, port int, proxyJump string) (environment.Spec, error) {
 	spec := environment.Spec{
 		Driver: environment.DriverSSH, Config: json.RawMessage("{}"),
 		Secrets: map[string]environment.Secret{}, SecretProblems: map[string]string{},
@@ -56,7 +56,7 @@ func (s *Service) scanSpec(ctx context.Context, baseID *uuid.UUID, host string, 
 		return spec, err
 	}
 	if base != nil && base.Driver == environment.DriverSSH {
-		if spec, _, err = s.Spec(ctx, base.Environment); err != nil {
+		if spec, _, err = s.Spec(ctx, base.Environment, environment.SecretUse{Purpose: environment.ForDraft, ActorName: by.Name}); err != nil {
 			return spec, err
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Service) TrustHostKey(ctx context.Context, actor environment.Actor, id 
 	if err != nil {
 		return none, err
 	}
-	spec, _, err := s.Spec(ctx, view.Environment)
+	spec, _, err := s.Spec(ctx, view.Environment, environment.SecretUse{Purpose: environment.ForProbe, ActorName: actor.Name})
 	if err != nil {
 		return none, err
 	}

@@ -16,7 +16,7 @@ import (
 // open returns a stored secret's value: KindNotFound with code secret_missing,
 // KindConflict with code secret_disabled, or the vault's error.
 func (s *Service) open(ctx context.Context, ref environment.SecretRef) (environment.Secret, error) {
-	row, ciphertext, err := s.store.Secret(ctx, ref.SecretID)
+	row, sealed, err := s.store.Secret(ctx, ref.SecretID, ref.Version)
 	if err != nil {
 		return environment.Secret{}, err
 	}
@@ -24,7 +24,7 @@ func (s *Service) open(ctx context.Context, ref environment.SecretRef) (environm
 		return environment.Secret{}, environment.Conflict(environment.CodeSecretDisabled, "The stored secret is disabled.").
 			Remedy(environment.Remedy(environment.CodeSecretDisabled))
 	}
-	return s.vault.Open(row.ID, ciphertext)
+	return s.vault.Open(sealed.ID, sealed.Ciphertext)
 }
 
 // storedValue opens the secret that a config refers to under a request name.
@@ -65,7 +65,7 @@ func (c *planned) drops(ctx context.Context) ([]uuid.UUID, error) {
 		if slices.Contains(kept, id) {
 			continue
 		}
-		row, _, err := c.s.store.Secret(ctx, id)
+		row, _, err := c.s.store.Secret(ctx, id, "latest")
 		switch {
 		case err != nil && environment.KindOf(err) == environment.KindNotFound:
 			continue

@@ -43,7 +43,7 @@ func refOf(t *testing.T, env environment.Environment, field string) uuid.UUID {
 }
 
 func (b *bench) stored(id uuid.UUID) bool {
-	_, _, err := b.store.Secret(b.t.Context(), id)
+	_, _, err := b.store.Secret(b.t.Context(), id, "latest")
 	return err == nil
 }
 
@@ -131,7 +131,7 @@ func TestSharedSecretsNeverGo(t *testing.T) {
 	d := sshDraft("Build box", "passwordSecretRef", environment.RefTo(shared))
 	d.EnvVars = vars("A", refTo(environment.RefTo(shared)))
 	env := b.create(d)
-	spec, values, err := b.Spec(t.Context(), env)
+	spec, values, err := b.Spec(t.Context(), env, environment.SecretUse{Purpose: environment.ForRun})
 	if err != nil || spec.Secrets["password"].Reveal() != "canary-shared" || values[0].Value.Reveal() != "canary-shared" || !values[0].Masked {
 		t.Fatalf("spec %v, values %v, %v", spec.SecretProblems, values, err)
 	}
@@ -194,7 +194,7 @@ func TestSpecNamesSecretsThatCannotBeOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, values, err := b.Spec(t.Context(), b.get(env).Environment)
+	spec, values, err := b.Spec(t.Context(), b.get(env).Environment, environment.SecretUse{Purpose: environment.ForRun})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func (s *Service) base(ctx context.Context, id *uuid.UUID) (*environment.Environ
 // Spec opens what a saved environment needs: config, secrets, variables. A
 // secret that cannot be opened is named in SecretProblems, by its field or as
 // "envVars.NAME", and is no error.
-func (s *Service) Spec(ctx context.Context, env environment.Environment) (environment.Spec, []environment.EnvValue, error) {
+func (s *Service) Spec(ctx context.Context, env environment.Environment, use environment.SecretUse) (environment.Spec, []environment.EnvValue, error) {
 	spec := environment.Spec{
 		EnvironmentID: env.ID, ConfigRevision: env.ConfigRevision, Driver: env.Driver, Config: env.Config,
 		Secrets: map[string]environment.Secret{}, SecretProblems: map[string]string{},
@@ -115,6 +115,9 @@ func (s *Service) Spec(ctx context.Context, env environment.Environment) (enviro
 	}
 	return spec, vars, nil
 }
+
+// Serves tells whether an environment can work for a company.
+func (s *Service) Serves(context.Context, environment.Environment, *uuid.UUID) error { return nil }
 
 // DraftSpec validates a draft over its stored row (blank secrets are the stored
 // ones) and opens it. Nothing is stored. A draft needs no name yet.
@@ -183,7 +186,7 @@ func (s *Service) openConfig(ctx context.Context, spec *environment.Spec, owner 
 // openFor opens a secret for the environment that refers to it. A secret that
 // is gone, disabled or another environment's is a code.
 func (s *Service) openFor(ctx context.Context, ref environment.SecretRef, owner uuid.UUID) (environment.Secret, string, error) {
-	row, ciphertext, err := s.store.Secret(ctx, ref.SecretID)
+	row, sealed, err := s.store.Secret(ctx, ref.SecretID, ref.Version)
 	switch {
 	case err != nil && environment.KindOf(err) == environment.KindNotFound:
 		return environment.Secret{}, environment.CodeSecretMissing, nil
@@ -194,7 +197,7 @@ func (s *Service) openFor(ctx context.Context, ref environment.SecretRef, owner 
 	case row.Disabled:
 		return environment.Secret{}, environment.CodeSecretDisabled, nil
 	}
-	value, err := s.vault.Open(row.ID, ciphertext)
+	value, err := s.vault.Open(sealed.ID, sealed.Ciphertext)
 	if err != nil {
 		return environment.Secret{}, environment.CodeOf(err), nil
 	}

@@ -209,15 +209,18 @@ func (s *Store) stale(e *savedEnvironment) error {
 }
 
 // Secret implements catalogue.Store.
-func (s *Store) Secret(_ context.Context, id uuid.UUID) (environment.StoredSecret, []byte, error) {
+func (s *Store) Secret(_ context.Context, id uuid.UUID, version string) (environment.StoredSecret, environment.SecretVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	secret, ok := s.secrets[id]
 	if !ok {
-		return environment.StoredSecret{}, nil, environment.NewError(environment.KindNotFound, environment.CodeSecretMissing, "There is no such secret.")
+		return environment.StoredSecret{}, environment.SecretVersion{}, environment.NewError(environment.KindNotFound, environment.CodeSecretMissing, "There is no such secret.")
 	}
-	return secret.StoredSecret, slices.Clone(secret.Ciphertext), nil
+	return secret.StoredSecret, environment.SecretVersion{ID: id, SecretID: id, Version: 1, Ciphertext: slices.Clone(secret.Ciphertext)}, nil
 }
+
+// RecordAccess implements catalogue.Store.
+func (s *Store) RecordAccess(context.Context, ...environment.SecretAccess) error { return nil }
 
 // DisableSecret stands in for the use case that will disable a secret.
 func (s *Store) DisableSecret(id uuid.UUID) {

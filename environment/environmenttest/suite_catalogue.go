@@ -185,10 +185,10 @@ func testSecrets(t *testing.T, s suite) {
 	w.NewSecrets = []environment.SealedSecret{owned, shared}
 	_, err := s.CreateEnvironment(ctx, w)
 	s.must(err)
-	row, sealed, err := s.Secret(ctx, owned.ID)
+	row, sealed, err := s.Secret(ctx, owned.ID, "latest")
 	s.must(err)
-	same(t, "secret", row, owned.StoredSecret)
-	same(t, "ciphertext", sealed, owned.Ciphertext)
+	same(t, "owner of the secret", row.EnvironmentID, owned.EnvironmentID)
+	same(t, "ciphertext", sealed.Ciphertext, owned.Ciphertext)
 	impact, err := s.Impact(ctx, w.Environment.ID)
 	s.must(err)
 	same(t, "secrets that go with the environment", impact.SecretCount, 1)
@@ -196,9 +196,9 @@ func testSecrets(t *testing.T, s suite) {
 	w.DropSecrets = []uuid.UUID{owned.ID, shared.ID}
 	_, err = s.UpdateEnvironment(ctx, w, 1)
 	s.must(err)
-	_, _, err = s.Secret(ctx, owned.ID)
+	_, _, err = s.Secret(ctx, owned.ID, "latest")
 	s.code("read a dropped secret", err, environment.KindNotFound, environment.CodeSecretMissing)
-	if _, _, err = s.Secret(ctx, shared.ID); err != nil {
+	if _, _, err = s.Secret(ctx, shared.ID, "latest"); err != nil {
 		t.Errorf("a shared secret went with an environment: %v", err)
 	}
 }

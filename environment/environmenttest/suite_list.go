@@ -218,7 +218,7 @@ func testHistory(t *testing.T, s suite) {
 	s.code("probe of a deleted environment", err, environment.KindNotFound, "probe_not_found")
 	_, err = s.FinishProbe(ctx, p, environment.Activity{})
 	s.code("verdict for a deleted environment", err, environment.KindNotFound, "probe_not_found")
-	_, _, err = s.Secret(ctx, w.NewSecrets[0].ID)
+	_, _, err = s.Secret(ctx, w.NewSecrets[0].ID, "latest")
 	s.code("secret of a deleted environment", err, environment.KindNotFound, environment.CodeSecretMissing)
 	page, err := s.Activity(ctx, environment.ActivityFilter{EntityType: "environment", EntityID: e.ID.String()})
 	s.must(err)

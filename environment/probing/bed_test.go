@@ -216,7 +216,7 @@ type fakeSpecs struct {
 	pins []string
 }
 
-func (*fakeSpecs) Spec(_ context.Context, e environment.Environment) (environment.Spec, []environment.EnvValue, error) {
+func (*fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environment.SecretUse) (environment.Spec, []environment.EnvValue, error) {
 	return environment.Spec{EnvironmentID: e.ID, Driver: e.Driver, Config: e.Config, ConfigRevision: e.ConfigRevision}, nil, nil
 }
 
@@ -293,3 +293,5 @@ func stageOf(p environment.Probe, name string) environment.Stage {
 	}
 	return environment.Stage{}
 }
+
+func (*fakeSpecs) Serves(context.Context, environment.Environment, *uuid.UUID) error { return nil }

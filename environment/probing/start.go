@@ -51,7 +51,7 @@ func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env e
 	p := s.newProbe(actor, env.Driver, s.describe(env.Driver, env.Config))
 	p.EnvironmentID, p.CompanyID, p.ConfigRevision = &env.ID, company, env.ConfigRevision
 	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, open: func(ctx context.Context) (environment.Spec, error) {
-		spec, _, err := s.specs.Spec(ctx, env)
+		spec, _, err := s.specs.Spec(ctx, env, environment.SecretUse{Purpose: environment.ForProbe, CompanyID: company, ProbeID: &p.ID, ActorName: actor.Name})
 		spec.CompanyID = company
 		return spec, err
 	}})

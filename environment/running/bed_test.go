@@ -261,7 +261,7 @@ type fakeSpecs struct {
 	pins     []string
 }
 
-func (s *fakeSpecs) Spec(_ context.Context, e environment.Environment) (environment.Spec, []environment.EnvValue, error) {
+func (s *fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environment.SecretUse) (environment.Spec, []environment.EnvValue, error) {
 	vars := s.vars
 	if e.Name == "" { // opened again from a lease: the config only
 		vars = nil
@@ -283,3 +283,5 @@ func (s *fakeSpecs) PinFirstUse(_ context.Context, _ uuid.UUID, text string) err
 }
 
 func leaseFilter() leasing.Filter { return leasing.Filter{} }
+
+func (*fakeSpecs) Serves(context.Context, environment.Environment, *uuid.UUID) error { return nil }

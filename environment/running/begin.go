@@ -58,6 +58,11 @@ type goods struct {
 	cargo cargo
 }
 
+// useOf says for what a run opens secrets.
+func useOf(run environment.Run, purpose environment.SecretPurpose) environment.SecretUse {
+	return environment.SecretUse{Purpose: purpose, CompanyID: &run.CompanyID, RunID: &run.ID, ActorName: run.ActorName}
+}
+
 // gather opens the environment, its variables and what the run carries.
 func (s *Service) gather(ctx context.Context, run environment.Run) (goods, error) {
 	var g goods
@@ -70,7 +75,7 @@ func (s *Service) gather(ctx context.Context, run environment.Run) (goods, error
 			return err
 		}
 		var vars []environment.EnvValue
-		if g.spec, vars, err = s.specs.Spec(ctx, view.Environment); err != nil {
+		if g.spec, vars, err = s.specs.Spec(ctx, view.Environment, useOf(run, environment.ForRun)); err != nil {
 			return err
 		}
 		if g.cargo, err = s.unseal(run); err != nil {
@@ -152,7 +157,7 @@ func knownHosts(config json.RawMessage) string {
 func (w *worker) resume(ctx context.Context) error {
 	var ref environment.Ref
 	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) (err error) {
-		ref, err = w.reopen(ctx, *w.run.LeaseID)
+		ref, err = w.reopen(ctx, w.run, *w.run.LeaseID)
 		return err
 	})
 	if err != nil {

@@ -38,7 +38,7 @@ func (s *Service) Files(ctx context.Context, actor environment.Actor, id uuid.UU
 	}
 	limited, cancel := context.WithTimeout(ctx, filesLimit)
 	defer cancel()
-	ref, err := s.reopen(limited, *run.LeaseID)
+	ref, err := s.reopen(limited, run, *run.LeaseID)
 	if err != nil {
 		return none, err
 	}
@@ -51,7 +51,7 @@ func (s *Service) Files(ctx context.Context, actor environment.Actor, id uuid.UU
 
 // reopen loads what a lease holds and opens its secrets again. The config is
 // the lease's own: the environment may be another, or gone, since.
-func (s *Service) reopen(ctx context.Context, leaseID uuid.UUID) (environment.Ref, error) {
+func (s *Service) reopen(ctx context.Context, run environment.Run, leaseID uuid.UUID) (environment.Ref, error) {
 	lease, err := s.store.Lease(ctx, leaseID)
 	if err != nil {
 		return environment.Ref{}, err
@@ -64,7 +64,7 @@ func (s *Service) reopen(ctx context.Context, leaseID uuid.UUID) (environment.Re
 	if lease.EnvironmentID != nil {
 		env.ID = *lease.EnvironmentID
 	}
-	spec, _, err := s.specs.Spec(ctx, env)
+	spec, _, err := s.specs.Spec(ctx, env, useOf(run, environment.ForCleanup))
 	if err != nil {
 		return environment.Ref{}, fmt.Errorf("open the secrets of lease %s: %w", leaseID, err)
 	}

@@ -66,7 +66,12 @@ type Leases interface {
 
 // Specs opens environments; catalogue.Service.
 type Specs interface {
-	Spec(context.Context, environment.Environment) (environment.Spec, []environment.EnvValue, error)
+	// Spec opens an environment for a use. A secret of another company than the
+	// use's is in SecretProblems, with code environment_company_mismatch.
+	Spec(context.Context, environment.Environment, environment.SecretUse) (environment.Spec, []environment.EnvValue, error)
+	// Serves is KindConflict with code environment_company_mismatch when the
+	// environment refers to a secret of another company than the given.
+	Serves(context.Context, environment.Environment, *uuid.UUID) error
 	PinFirstUse(ctx context.Context, id uuid.UUID, knownHosts string) error
 }
 

@@ -119,7 +119,7 @@ func (w *worker) steps(ctx context.Context) error {
 	case w.run.LeaseID == nil:
 		return w.begin(ctx)
 	case settled(w.run):
-		ref, err := w.reopen(ctx, *w.run.LeaseID)
+		ref, err := w.reopen(ctx, w.run, *w.run.LeaseID)
 		if err != nil { // secrets gone: a release makes do without
 			w.log.Warn("open a lease again", "run", w.run.ID, "err", err)
 		}
