@@ -19,6 +19,17 @@ func (db *DB) Companies(ctx context.Context) ([]environment.Company, error) {
 	return all, err
 }
 
+// CompaniesOf implements catalogue.Store: by name.
+func (db *DB) CompaniesOf(ctx context.Context, ids []uuid.UUID) ([]environment.Company, error) {
+	all := []environment.Company{}
+	err := db.list(ctx, "list some companies", &all, `
+		select id, name, created_at, updated_at from companies where id = any($1::uuid[]) order by name_key`, idArray(ids))
+	for i := range all {
+		all[i] = inUTC(all[i])
+	}
+	return all, err
+}
+
 // Company implements catalogue.Store and running.Store.
 func (db *DB) Company(ctx context.Context, id uuid.UUID) (environment.Company, error) {
 	var c environment.Company

@@ -7,6 +7,7 @@ import (
 
 	"berth/environment"
 	"berth/environment/leasing"
+	"berth/environment/probing"
 	"berth/environment/running"
 	"berth/store/storetest"
 )
@@ -22,7 +23,7 @@ func TestCursorsWithWrongKeys(t *testing.T) {
 	for _, wrong := range []string{`["x"]`, `["\u0000"]`, `["9999999-01-01"]`} {
 		_, runs := db.Runs(t.Context(), running.Filter{Cursor: cursor("runs", wrong)})
 		_, leases := db.Leases(t.Context(), leasing.Filter{Cursor: cursor("leases", wrong)})
-		_, probes := db.Probes(t.Context(), id, 1, cursor("probes", wrong))
+		_, probes := db.Probes(t.Context(), probing.Filter{EnvironmentID: id, Limit: 1, Cursor: cursor("probes", wrong)})
 		_, activity := db.Activity(t.Context(), environment.ActivityFilter{Cursor: cursor("activity", wrong)})
 		_, environments := db.ListEnvironments(t.Context(), environment.ListFilter{Cursor: cursor("updated", wrong)})
 		for list, err := range map[string]error{"runs": runs, "leases": leases, "probes": probes, "activity": activity, "environments": environments} {

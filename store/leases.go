@@ -103,7 +103,7 @@ func (db *DB) Leases(ctx context.Context, f leasing.Filter) (environment.Page[en
 	}
 	var q query
 	q.add(`select `, leaseColumns, `, last_used_at::text as key from environment_leases`)
-	q.whereWork(f.CompanyID, f.EnvironmentID, string(f.Status))
+	q.whereWork(f.CompanyID, f.Companies, f.EnvironmentID, string(f.Status))
 	if after != nil {
 		q.where("(last_used_at, id) < (", q.arg(after.Keys[0]), "::timestamptz, ", q.arg(after.ID), ")")
 	}
@@ -128,9 +128,12 @@ func (db *DB) Leases(ctx context.Context, f leasing.Filter) (environment.Page[en
 }
 
 // whereWork narrows runs or leases.
-func (q *query) whereWork(companyID, environmentID *uuid.UUID, status string) {
+func (q *query) whereWork(companyID *uuid.UUID, companies []uuid.UUID, environmentID *uuid.UUID, status string) {
 	if companyID != nil {
 		q.where("company_id = ", q.arg(*companyID))
+	}
+	if companies != nil {
+		q.where("company_id = any(", q.arg(idArray(companies)), "::uuid[])")
 	}
 	if environmentID != nil {
 		q.where("environment_id = ", q.arg(*environmentID))

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"berth/environment"
+	"berth/environment/probing"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
@@ -22,18 +23,21 @@ func (db *DB) Probe(ctx context.Context, id uuid.UUID) (environment.Probe, error
 }
 
 // Probes implements probing.Store.
-func (db *DB) Probes(ctx context.Context, environmentID uuid.UUID, limit int, after string) (environment.Page[environment.Probe], error) {
+func (db *DB) Probes(ctx context.Context, f probing.Filter) (environment.Page[environment.Probe], error) {
 	page := environment.Page[environment.Probe]{}
-	c, err := readCursor(after, "probes", 1)
+	c, err := readCursor(f.Cursor, "probes", 1)
 	if err != nil {
 		return page, err
 	}
 	var q query
-	q.add(`select `, probeColumns, `, stages, created_at::text as key from probes where environment_id = `, q.arg(environmentID), ` and not draft`)
+	q.add(`select `, probeColumns, `, stages, created_at::text as key from probes where environment_id = `, q.arg(f.EnvironmentID), ` and not draft`)
+	if f.Companies != nil {
+		q.add(" and company_id = any(", q.arg(idArray(f.Companies)), "::uuid[])")
+	}
 	if c != nil {
 		q.add(" and (created_at, id) < (", q.arg(c.Keys[0]), "::timestamptz, ", q.arg(c.ID), ")")
 	}
-	size := pageSize(limit)
+	size := pageSize(f.Limit)
 	q.add(" order by created_at desc, id desc limit ", q.arg(size+1))
 	var rows []struct {
 		probeRow

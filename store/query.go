@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
 )
 
 // query builds a SELECT whose conditions are not known before.
@@ -22,6 +25,15 @@ func (db *DB) page(ctx context.Context, what string, dest any, q *query, after *
 		return badCursor().Because(err)
 	}
 	return err
+}
+
+// idArray is ids as an argument for a uuid[]; never null.
+func idArray(ids []uuid.UUID) any {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return pq.Array(texts)
 }
 
 // arg adds an argument and returns its placeholder.

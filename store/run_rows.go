@@ -9,7 +9,7 @@ import (
 )
 
 // runColumns are those of runRow, but for the sealed input.
-const runColumns = `id, company_id, environment_id, environment_name, driver, target, kind, title, command, cwd, working_dir, env_names,
+const runColumns = `id, company_id, environment_id, agent_id, environment_name, driver, target, kind, title, command, cwd, working_dir, env_names,
 	timeout_sec, status, exit_code, signal, failure, host, phases, process, termination, lease_id, log_size, log_cut, owner, actor_name,
 	cancel_by, created_at, started_at, deadline, finished_at`
 
@@ -17,6 +17,7 @@ type runRow struct {
 	ID              uuid.UUID             `db:"id"`
 	CompanyID       uuid.UUID             `db:"company_id"`
 	EnvironmentID   *uuid.UUID            `db:"environment_id"`
+	AgentID         *uuid.UUID            `db:"agent_id"`
 	EnvironmentName string                `db:"environment_name"`
 	Driver          string                `db:"driver"`
 	Target          string                `db:"target"`
@@ -50,7 +51,7 @@ type runRow struct {
 }
 
 func (r runRow) domain() (environment.Run, error) {
-	run := environment.Run{ID: r.ID, CompanyID: r.CompanyID, EnvironmentID: r.EnvironmentID, EnvironmentName: r.EnvironmentName,
+	run := environment.Run{ID: r.ID, CompanyID: r.CompanyID, EnvironmentID: r.EnvironmentID, AgentID: r.AgentID, EnvironmentName: r.EnvironmentName,
 		Driver: r.Driver, Target: r.Target, Kind: r.Kind, Title: r.Title, Command: []string{}, Cwd: r.Cwd, WorkingDir: r.WorkingDir,
 		EnvNames: []string{}, TimeoutSec: r.TimeoutSec, Status: r.Status, ExitCode: r.ExitCode, Signal: r.Signal,
 		Phases: []environment.Phase{}, Termination: r.Termination, LeaseID: r.LeaseID, LogSize: r.LogSize, LogCut: r.LogCut,

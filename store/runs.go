@@ -19,8 +19,8 @@ func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Ac
 		_, err := exec(ctx, tx, `
 			with made as (
 				insert into runs (id, company_id, environment_id, environment_name, driver, target, kind, title, command, cwd, working_dir,
-					env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input)
-				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20)
+					env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input, agent_id)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20, $24)
 				returning id),
 			counted as (update environments set runs = runs + 1 where id = $3),
 			added as (insert into events (subject, kind, payload) select id, $21, $22 from made returning subject)
@@ -28,7 +28,7 @@ func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Ac
 			r.ID, r.CompanyID, r.EnvironmentID, clean(r.EnvironmentName), r.Driver, clean(r.Target), r.Kind, cleanPtr(r.Title),
 			document{orEmpty(r.Command)}, cleanPtr(r.Cwd), cleanPtr(r.WorkingDir), document{orEmpty(r.EnvNames)}, r.TimeoutSec,
 			string(r.Status), document{orEmpty(r.Phases)}, r.Owner, clean(r.ActorName), orNow(r.CreatedAt), r.Deadline, r.Input,
-			string(environment.EventState), document{r.EventOf()}, channel)
+			string(environment.EventState), document{r.EventOf()}, channel, r.AgentID)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,10 @@ func (db *DB) Runs(ctx context.Context, f running.Filter) (environment.Page[envi
 	}
 	var q query
 	q.add(`select `, runColumns, `, created_at::text as key from runs`)
-	q.whereWork(f.CompanyID, f.EnvironmentID, string(f.Status))
+	q.whereWork(f.CompanyID, f.Companies, f.EnvironmentID, string(f.Status))
+	if f.AgentID != nil {
+		q.where("agent_id = ", q.arg(*f.AgentID))
+	}
 	if after != nil {
 		q.where("(created_at, id) < (", q.arg(after.Keys[0]), "::timestamptz, ", q.arg(after.ID), ")")
 	}

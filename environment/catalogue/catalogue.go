@@ -17,6 +17,8 @@ import (
 // revision and wakes environment.CatalogueSubject.
 type Store interface {
 	Companies(context.Context) ([]environment.Company, error)
+	// CompaniesOf are those of the ids that exist, by name.
+	CompaniesOf(context.Context, []uuid.UUID) ([]environment.Company, error)
 	// Company is KindNotFound with code company_not_found.
 	Company(context.Context, uuid.UUID) (environment.Company, error)
 	// CreateCompany is KindConflict with code name_taken.

@@ -21,6 +21,15 @@ func (s *Store) Companies(context.Context) ([]environment.Company, error) {
 	return all, nil
 }
 
+// CompaniesOf implements catalogue.Store.
+func (s *Store) CompaniesOf(ctx context.Context, ids []uuid.UUID) ([]environment.Company, error) {
+	all, err := s.Companies(ctx)
+	return slices.DeleteFunc(all, func(c environment.Company) bool { return !slices.Contains(ids, c.ID) }), err
+}
+
+// amongst reports whether id is one of ids; nil stands for all.
+func amongst(ids []uuid.UUID, id uuid.UUID) bool { return ids == nil || slices.Contains(ids, id) }
+
 // Company implements catalogue.Store.
 func (s *Store) Company(_ context.Context, id uuid.UUID) (environment.Company, error) {
 	s.mu.Lock()

@@ -79,7 +79,7 @@ func (s *Store) Leases(_ context.Context, f leasing.Filter) (environment.Page[en
 	defer s.mu.Unlock()
 	found := []environment.Lease{}
 	for _, l := range s.leases {
-		if (f.CompanyID == nil || l.CompanyID == *f.CompanyID) && (f.Status == "" || l.Status == f.Status) &&
+		if (f.CompanyID == nil || l.CompanyID == *f.CompanyID) && amongst(f.Companies, l.CompanyID) && (f.Status == "" || l.Status == f.Status) &&
 			(f.EnvironmentID == nil || l.EnvironmentID != nil && *l.EnvironmentID == *f.EnvironmentID) {
 			found = append(found, copyLease(l))
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/environment"
+	"berth/environment/probing"
 
 	"github.com/google/uuid"
 )
@@ -155,17 +156,17 @@ func (s *Store) Probe(_ context.Context, id uuid.UUID) (environment.Probe, error
 }
 
 // Probes implements probing.Store.
-func (s *Store) Probes(_ context.Context, environmentID uuid.UUID, limit int, cursor string) (environment.Page[environment.Probe], error) {
+func (s *Store) Probes(_ context.Context, f probing.Filter) (environment.Page[environment.Probe], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := []environment.Probe{}
 	for _, p := range s.probes {
-		if saved(p.Probe) && *p.EnvironmentID == environmentID {
+		if saved(p.Probe) && *p.EnvironmentID == f.EnvironmentID && (f.Companies == nil || p.CompanyID != nil && amongst(f.Companies, *p.CompanyID)) {
 			found = append(found, p.copy())
 		}
 	}
 	slices.SortFunc(found, func(a, b environment.Probe) int { return newest(a.CreatedAt, b.CreatedAt, a.ID, b.ID) })
-	return page(found, limit, cursor)
+	return page(found, f.Limit, f.Cursor)
 }
 
 // AskCancel implements probing.Store.

@@ -71,7 +71,8 @@ func (s *Store) Runs(_ context.Context, f running.Filter) (environment.Page[envi
 	defer s.mu.Unlock()
 	found := []environment.Run{}
 	for _, r := range s.runs {
-		if (f.CompanyID == nil || r.CompanyID == *f.CompanyID) && (f.Status == "" || r.Status == f.Status) &&
+		if (f.CompanyID == nil || r.CompanyID == *f.CompanyID) && amongst(f.Companies, r.CompanyID) &&
+			(f.AgentID == nil || r.AgentID != nil && *r.AgentID == *f.AgentID) && (f.Status == "" || r.Status == f.Status) &&
 			(f.EnvironmentID == nil || r.EnvironmentID != nil && *r.EnvironmentID == *f.EnvironmentID) {
 			out := r.copy()
 			out.Input = nil

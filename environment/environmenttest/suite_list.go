@@ -8,6 +8,7 @@ import (
 	"berth/environment"
 	"berth/environment/catalogue"
 	"berth/environment/leasing"
+	"berth/environment/probing"
 	"berth/environment/running"
 
 	"github.com/google/uuid"
@@ -133,7 +134,7 @@ func testPaging(t *testing.T, s suite) {
 	}
 	_, err := s.ListEnvironments(t.Context(), environment.ListFilter{Cursor: "not a cursor"})
 	s.code("a cursor that is none", err, environment.KindUnreadable, "invalid_cursor")
-	_, err = s.Probes(t.Context(), environment.NewID(), 1, "*")
+	_, err = s.Probes(t.Context(), probing.Filter{EnvironmentID: environment.NewID(), Limit: 1, Cursor: "*"})
 	s.code("a cursor of probes that is none", err, environment.KindUnreadable, "invalid_cursor")
 	_, err = s.Runs(t.Context(), running.Filter{Cursor: "*"})
 	s.code("a cursor of runs that is none", err, environment.KindUnreadable, "invalid_cursor")

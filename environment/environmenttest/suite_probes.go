@@ -9,6 +9,7 @@ import (
 
 	"berth/environment"
 	"berth/environment/catalogue"
+	"berth/environment/probing"
 )
 
 func testOneProbe(t *testing.T, s suite) {
@@ -131,7 +132,7 @@ func testVerdicts(t *testing.T, s suite) {
 	if v := s.view(e.ID); v.Last == nil || v.Last.ID != good.ID || v.Health() != environment.HealthChanged {
 		t.Errorf("verdict of an older config: got last %+v, want the one before", v.Last)
 	}
-	page, err := s.Probes(ctx, e.ID, 0, "")
+	page, err := s.Probes(ctx, probing.Filter{EnvironmentID: e.ID})
 	s.must(err)
 	same(t, "probes in the history", len(page.Items), 4)
 	if _, err := s.Probe(ctx, old.ID); err != nil {
@@ -161,7 +162,7 @@ func testLatencyLine(t *testing.T, s suite) {
 	var seen []time.Time
 	cursor := ""
 	for {
-		page, err := s.Probes(t.Context(), e.ID, 4, cursor)
+		page, err := s.Probes(t.Context(), probing.Filter{EnvironmentID: e.ID, Limit: 4, Cursor: cursor})
 		s.must(err)
 		for _, p := range page.Items {
 			seen = append(seen, p.CreatedAt)
@@ -198,7 +199,7 @@ func testDrafts(t *testing.T, s suite) {
 	if v := s.view(e.ID); v.Last != nil || v.Health() != environment.HealthTesting || len(v.Recent) != 0 {
 		t.Errorf("a draft's verdict changed the saved row: %+v", v)
 	}
-	page, err := s.Probes(ctx, e.ID, 0, "")
+	page, err := s.Probes(ctx, probing.Filter{EnvironmentID: e.ID})
 	s.must(err)
 	same(t, "probes of the saved row", len(page.Items), 1)
 	after, err := s.CatalogueRevision(ctx)

@@ -35,6 +35,7 @@ type Store interface {
 type Filter struct {
 	EnvironmentID *uuid.UUID
 	CompanyID     *uuid.UUID
+	Companies     []uuid.UUID // leases of these; nil: of all
 	Status        environment.LeaseStatus
 	Limit         int
 	Cursor        string

@@ -37,7 +37,7 @@ type Store interface {
 	// Probe is KindNotFound with code probe_not_found.
 	Probe(context.Context, uuid.UUID) (environment.Probe, error)
 	// Probes are those of a saved environment, drafts not among them, newest first.
-	Probes(ctx context.Context, environmentID uuid.UUID, limit int, cursor string) (environment.Page[environment.Probe], error)
+	Probes(context.Context, Filter) (environment.Page[environment.Probe], error)
 	// AskCancel notes that a probe is to stop and wakes its subject.
 	AskCancel(ctx context.Context, id uuid.UUID, by string) error
 	// CancelAsked tells whether somebody asked.
@@ -46,6 +46,14 @@ type Store interface {
 	// owner, who asks and so lives, are not among them, however late its beat.
 	InterruptOrphans(ctx context.Context, owner uuid.UUID) (int, error)
 	Events(ctx context.Context, subject uuid.UUID, after int64, limit int) ([]environment.Event, error)
+}
+
+// Filter narrows a list of probes of one saved environment.
+type Filter struct {
+	EnvironmentID uuid.UUID
+	Companies     []uuid.UUID // probes for these; nil: all, those for no company too
+	Limit         int
+	Cursor        string
 }
 
 // Specs opens environments; catalogue.Service.

@@ -50,7 +50,7 @@ func (s *Service) History(ctx context.Context, actor environment.Actor, environm
 	if err := access.May(actor, access.ReadEnvironments, access.Instance); err != nil {
 		return environment.Page[environment.Probe]{}, err
 	}
-	return s.store.Probes(ctx, environmentID, limit, cursor)
+	return s.store.Probes(ctx, Filter{EnvironmentID: environmentID, Limit: limit, Cursor: cursor})
 }
 
 // maxEvents is how many events one read returns; the next read goes on.

@@ -51,6 +51,8 @@ type Store interface {
 // Filter narrows a list of runs; newest first.
 type Filter struct {
 	CompanyID     *uuid.UUID
+	Companies     []uuid.UUID // runs of these; nil: of all
+	AgentID       *uuid.UUID
 	EnvironmentID *uuid.UUID
 	Status        environment.RunStatus
 	Limit         int
