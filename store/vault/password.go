@@ -9,12 +9,9 @@ import (
 	"strings"
 
 	"berth/environment"
-	"berth/environment/identity"
 
 	"golang.org/x/crypto/argon2"
 )
-
-var _ identity.Hasher = (*Hasher)(nil)
 
 // Hasher turns passwords into argon2id hashes in PHC form,
 // "$argon2id$v=19$m=65536,t=3,p=1$<salt>$<key>". Its methods may be called at
@@ -43,7 +40,7 @@ func NewHasher() *Hasher {
 	return &Hasher{cost{memory: MemoryKiB, passes: 3, threads: 1}}
 }
 
-// Hash implements identity.Hasher.
+// Hash makes a hash with a salt of its own, as identity.Hasher says.
 func (h *Hasher) Hash(password environment.Secret) (string, error) {
 	p := phc{cost: h.cost, salt: make([]byte, saltBytes)}
 	if _, err := rand.Read(p.salt); err != nil {
@@ -53,7 +50,7 @@ func (h *Hasher) Hash(password environment.Secret) (string, error) {
 	return p.String(), nil
 }
 
-// Matches implements identity.Hasher. A text that is no hash of ours matches
+// Matches compares, as identity.Hasher says. A text that is no hash of ours matches
 // nothing.
 func (h *Hasher) Matches(hash string, password environment.Secret) (ok, stale bool) {
 	p, readable := parsePHC(hash)
