@@ -45,6 +45,11 @@ type Store interface {
 	SetRole(ctx context.Context, person, company uuid.UUID, role environment.Role, a environment.Activity) error
 	// SetPassword stores a hash and ends every session of the person but keep.
 	SetPassword(ctx context.Context, person uuid.UUID, hash string, keep *uuid.UUID, a environment.Activity) error
+	// Rehash puts a stronger hash of the same password in the place of from; it
+	// does nothing when the password was changed meanwhile, and ends no session.
+	Rehash(ctx context.Context, person uuid.UUID, from, to string) error
+	// Company is KindNotFound with code company_not_found.
+	Company(context.Context, uuid.UUID) (environment.Company, error)
 
 	CreateSession(ctx context.Context, s environment.Session, expires time.Time, a environment.Activity) error
 	Sessions(ctx context.Context, person uuid.UUID) ([]environment.Session, error)
