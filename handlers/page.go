@@ -52,7 +52,7 @@ func (s *server) showGoing(c echo.Context, title string, section views.Section, 
 }
 
 func (s *server) layout(c echo.Context, title string, section views.Section) (views.LayoutProps, error) {
-	companies, err := s.Catalogue.Companies(c.Request().Context(), s.actor(c))
+	companies, err := s.companiesOf(c)
 	if err != nil {
 		return views.LayoutProps{}, err
 	}
@@ -60,8 +60,9 @@ func (s *server) layout(c echo.Context, title string, section views.Section) (vi
 }
 
 func (s *server) frame(c echo.Context, title string, section views.Section, companies []environment.Company) views.LayoutProps {
-	return views.NewLayout(title, section, companies, pickedCompany(c, companies), c.Request().URL.RequestURI(), pageAssets()).
-		WithNotice(views.Notice(c.QueryParam("done")))
+	company := pickedCompany(c, companies)
+	return views.NewLayout(title, section, companies, company, c.Request().URL.RequestURI(), pageAssets()).
+		WithNav(s.nav(c, company)).WithNotice(views.Notice(c.QueryParam("done")))
 }
 
 func pageAssets() views.Assets {

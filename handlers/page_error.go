@@ -19,7 +19,7 @@ func (s *server) errorPage(c echo.Context, r refusal) error {
 	page := views.NewErrorPage(&shown, requestID(c))
 	var companies []environment.Company
 	if r.err.Kind != environment.KindUnavailable {
-		if known, err := s.Catalogue.Companies(c.Request().Context(), s.actor(c)); err == nil {
+		if known, err := s.companiesOf(c); err == nil {
 			companies = known
 		}
 	}

@@ -49,9 +49,11 @@ func (s *server) keptEnvironments(c echo.Context) error {
 func (s *server) pageKey(c echo.Context, actor environment.Actor, companies []environment.Company) string {
 	var key bytes.Buffer
 	fmt.Fprintf(&key, "page %s %t %q", actor.Kind, isFragment(c), c.Request().URL.RequestURI())
-	if picked := pickedCompany(c, companies); picked != nil {
+	picked := pickedCompany(c, companies)
+	if picked != nil {
 		fmt.Fprintf(&key, " at %s", picked.ID)
 	}
+	fmt.Fprintf(&key, " offered %+v", s.nav(c, picked))
 	for _, company := range companies {
 		fmt.Fprintf(&key, " %s %q", company.ID, company.Name)
 	}

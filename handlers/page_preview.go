@@ -31,5 +31,6 @@ func (s *server) previewPage(c echo.Context) error {
 func (s *server) showPreview(c echo.Context, title string, section views.Section, body templ.Component) error {
 	assets, acme := pageAssets(), example.Acme()
 	assets.SSE = ""
-	return render(c, http.StatusOK, views.Layout(views.NewLayout(title, section, example.Companies(), &acme, views.PreviewPath, assets), body))
+	layout := views.NewLayout(title, section, example.Companies(), &acme, views.PreviewPath, assets).WithNav(views.WholeNav(example.Ada().Name))
+	return render(c, http.StatusOK, views.Layout(layout, body))
 }

@@ -63,6 +63,8 @@ func (s *server) pageRoutes(e *echo.Echo) {
 	e.GET("/companies/:c/runs/:id/files", s.runFiles)
 	e.POST("/companies/:c/runs/:id/cancel", s.runStop)
 
+	s.peopleRoutes(e)
+
 	if s.Dev {
 		e.GET("/dev/preview", s.previewIndex)
 		e.GET("/dev/preview/:name", s.previewPage)
@@ -116,4 +118,9 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.POST("/api/ssh-keys/generate", s.keyGenerate)
 	e.POST("/api/ssh-keys/inspect", s.keyInspect)
 	e.POST("/api/ssh-config/read", s.sshConfigRead)
+}
+
+// peopleRoutes lists the pages of people: signing in, accounts, rights, agents.
+func (s *server) peopleRoutes(e *echo.Echo) {
+	e.GET(views.RightsPath, s.accountRights)
 }

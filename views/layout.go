@@ -11,12 +11,19 @@ type Section string
 
 // The sections.
 const (
-	SectionNone         Section = ""
-	SectionRuns         Section = "runs"
-	SectionCompanies    Section = "companies"
-	SectionGeneral      Section = "general"
-	SectionEnvironments Section = "environments"
-	SectionExperimental Section = "experimental"
+	SectionNone             Section = ""
+	SectionAccount          Section = "account"
+	SectionRuns             Section = "runs"
+	SectionAgents           Section = "agents"
+	SectionSecrets          Section = "secrets"
+	SectionAccess           Section = "access"
+	SectionCompanyActivity  Section = "company-activity"
+	SectionCompanies        Section = "companies"
+	SectionGeneral          Section = "general"
+	SectionEnvironments     Section = "environments"
+	SectionExperimental     Section = "experimental"
+	SectionPeople           Section = "people"
+	SectionInstanceActivity Section = "instance-activity"
 )
 
 // LayoutProps is the frame around every page.
@@ -25,6 +32,7 @@ type LayoutProps struct {
 	section   Section
 	companies []environment.Company
 	company   *environment.Company
+	nav       Nav
 	back      string
 	assets    Assets
 	notice    Notice
@@ -35,6 +43,12 @@ type LayoutProps struct {
 // back is the address of the page itself, to return to after picking another.
 func NewLayout(title string, section Section, companies []environment.Company, company *environment.Company, back string, assets Assets) LayoutProps {
 	return LayoutProps{title: title, section: section, companies: companies, company: company, back: back, assets: assets}
+}
+
+// WithNav says what the navigation offers; without it, it offers nothing.
+func (p LayoutProps) WithNav(n Nav) LayoutProps {
+	p.nav = n
+	return p
 }
 
 // WithNotice says in a corner what was done.
@@ -48,13 +62,6 @@ func (p LayoutProps) WithNotice(n Notice) LayoutProps {
 func (p LayoutProps) Refreshing(going bool) LayoutProps {
 	p.refresh = going
 	return p
-}
-
-func (p LayoutProps) runsPath() string {
-	if p.company == nil {
-		return CompaniesPath
-	}
-	return RunsPath(p.company.ID)
 }
 
 func (p LayoutProps) picked() string {
@@ -78,6 +85,13 @@ const (
 	NoticeTestsBegun Notice = "tests-begun"
 	NoticeSettings   Notice = "settings"
 	NoticeCompany    Notice = "company"
+	NoticeSignedOut  Notice = "signed-out"
+	NoticeWelcome    Notice = "welcome"
+	NoticePassword   Notice = "password"
+	NoticeEnded      Notice = "ended"
+	NoticeRevoked    Notice = "revoked"
+	NoticeRole       Notice = "role"
+	NoticeAgent      Notice = "agent"
 )
 
 // Text is the notice in words; "" for one that is not known.
@@ -101,6 +115,27 @@ func (n Notice) Text() string {
 		return "Settings saved."
 	case NoticeCompany:
 		return "Company created."
+	}
+	return n.ofPeople()
+}
+
+// ofPeople is Text for what concerns people, roles and keys.
+func (n Notice) ofPeople() string {
+	switch n {
+	case NoticeSignedOut:
+		return "Signed out."
+	case NoticeWelcome:
+		return "Welcome. You are signed in."
+	case NoticePassword:
+		return "Password changed. Every other session was ended."
+	case NoticeEnded:
+		return "Session ended."
+	case NoticeRevoked:
+		return "Revoked. It counts no more."
+	case NoticeRole:
+		return "Role saved. It counts from now on."
+	case NoticeAgent:
+		return "Agent created. Make a key for it next."
 	}
 	return ""
 }

@@ -14,13 +14,19 @@ const Environments = "/company/settings/instance/environments"
 
 // Other addresses.
 const (
-	GeneralPath      = "/company/settings/instance/general"
-	ExperimentalPath = "/company/settings/instance/experimental"
-	CompaniesPath    = "/companies"
-	NewPath          = Environments + "/new"
-	TestAllPath      = Environments + "/test-all"
-	draftsPath       = Environments + "/drafts"
-	PreviewPath      = "/dev/preview"
+	GeneralPath          = "/company/settings/instance/general"
+	ExperimentalPath     = "/company/settings/instance/experimental"
+	PeoplePath           = "/company/settings/instance/people"
+	InstanceActivityPath = "/company/settings/instance/activity"
+	CompaniesPath        = "/companies"
+	SignInPath           = "/signin"
+	SignOutPath          = "/signout"
+	AccountPath          = "/account"
+	RightsPath           = AccountPath + "/rights"
+	NewPath              = Environments + "/new"
+	TestAllPath          = Environments + "/test-all"
+	draftsPath           = Environments + "/drafts"
+	PreviewPath          = "/dev/preview"
 )
 
 // EnvironmentPath is the page of an environment.
@@ -54,3 +60,30 @@ func RunPath(company, run uuid.UUID) string { return RunsPath(company) + "/" + r
 func FilesPath(company, run uuid.UUID, path string) string {
 	return RunPath(company, run) + "/files?path=" + url.QueryEscape(path)
 }
+
+// companyPath is a page of a company.
+func companyPath(company uuid.UUID, page string) string {
+	return CompaniesPath + "/" + company.String() + "/" + page
+}
+
+// AgentsPath is the list of a company's agents.
+func AgentsPath(company uuid.UUID) string { return companyPath(company, "agents") }
+
+// AgentPath is the page of an agent.
+func AgentPath(company, agent uuid.UUID) string { return AgentsPath(company) + "/" + agent.String() }
+
+// SecretsPath is the list of a company's secrets.
+func SecretsPath(company uuid.UUID) string { return companyPath(company, "secrets") }
+
+// AccessPath is the people of a company.
+func AccessPath(company uuid.UUID) string { return companyPath(company, "access") }
+
+// CompanyActivityPath is what was done in a company.
+func CompanyActivityPath(company uuid.UUID) string { return companyPath(company, "activity") }
+
+// LinkPath is a one-time link. Its token is the one secret that may stand in an
+// address.
+func LinkPath(token string) string { return "/link/" + url.PathEscape(token) }
+
+// PersonPath is the page of a person.
+func PersonPath(id uuid.UUID) string { return PeoplePath + "/" + id.String() }
