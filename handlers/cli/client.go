@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"berth/environment"
@@ -67,14 +66,19 @@ type request struct {
 // are bounded by their caller's context instead.
 const callTimeout = 60 * time.Second
 
+// client speaks for whoever this command line is.
 func (a *app) client() (*client, error) {
+	key, err := a.key()
+	if err != nil {
+		return nil, err
+	}
+	return a.clientWith(key)
+}
+
+func (a *app) clientWith(key string) (*client, error) {
 	u, err := url.Parse(a.flags.apiBase)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return nil, &usageError{fmt.Sprintf("--api-base %q is not an address such as http://127.0.0.1:3100", a.flags.apiBase)}
-	}
-	key := a.flags.apiKey
-	if key == "" {
-		key = a.getenv("BERTH_API_KEY", "")
 	}
 	transport := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -82,8 +86,7 @@ func (a *app) client() (*client, error) {
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: 5 * time.Minute,
 	}
-	base := strings.TrimSuffix(strings.TrimRight(a.flags.apiBase, "/"), "/api")
-	return &client{base: base, key: key, agent: "berth/" + a.hooks.Version.Version, http: &http.Client{Transport: transport}}, nil
+	return &client{base: a.base(), key: key, agent: "berth/" + a.hooks.Version.Version, http: &http.Client{Transport: transport}}, nil
 }
 
 // call sends a request and reads the JSON answer. Errors: *apiError when the

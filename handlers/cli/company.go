@@ -7,12 +7,13 @@ import (
 
 	"berth/handlers/api"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 )
 
 func (a *app) companyCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "company", Aliases: []string{"companies"}, Short: "Companies: list, create"}
-	cmd.AddCommand(a.companyListCommand(), a.companyCreateCommand())
+	cmd := &cobra.Command{Use: "company", Aliases: []string{"companies"}, Short: "Companies: list, create, members"}
+	cmd.AddCommand(a.companyListCommand(), a.companyCreateCommand(), a.companyMembersCommand())
 	group(cmd)
 	return cmd
 }
@@ -63,4 +64,38 @@ func (a *app) companyCreateCommand() *cobra.Command {
 			})
 		},
 	}
+}
+
+func (a *app) companyMembersCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "members",
+		Short: "List the people of the company with their roles",
+		Args:  exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.client()
+			if err != nil {
+				return err
+			}
+			company, err := a.companyID(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return each(a, cmd.Context(), "/companies/"+company.String()+"/members", func(w io.Writer, all []api.Person) {
+				t := newTable(w, "NAME", "E-MAIL", "ROLE", "ID")
+				for _, p := range all {
+					t.row(p.Name, p.Email, roleIn(p, company), p.ID.String())
+				}
+				t.flush()
+			})
+		},
+	}
+}
+
+func roleIn(p api.Person, company uuid.UUID) string {
+	for _, m := range p.Memberships {
+		if m.CompanyID == company {
+			return m.Role
+		}
+	}
+	return ""
 }

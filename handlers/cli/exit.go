@@ -68,7 +68,7 @@ func exitOfStatus(status int) int {
 		return exitNotAllowed
 	case http.StatusConflict, http.StatusPreconditionFailed:
 		return exitConflict
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return exitUnavailable
 	}
 	return exitFailed
@@ -84,7 +84,7 @@ func exitOfKind(kind environment.Kind) int {
 		return exitNotAllowed
 	case environment.KindConflict, environment.KindStale:
 		return exitConflict
-	case environment.KindUnavailable, environment.KindTimeout:
+	case environment.KindUnavailable, environment.KindTimeout, environment.KindLimited:
 		return exitUnavailable
 	}
 	return exitFailed

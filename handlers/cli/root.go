@@ -90,7 +90,9 @@ code on.`,
 	f.StringVar(&a.flags.company, "company", a.getenv("BERTH_COMPANY", ""), "company by id or name; not needed when there is one (BERTH_COMPANY)")
 	f.BoolVar(&a.flags.json, "json", false, "print exactly one JSON value on standard output")
 	root.AddCommand(
+		a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.tokenCommand(),
 		a.envCommand(), a.runCommand(), a.companyCommand(), a.settingsCommand(), a.leaseCommand(),
+		a.agentCommand(), a.secretCommand(), a.peopleCommand(), a.activityCommand(),
 		a.serveCommand(), a.migrateCommand(), a.doctorCommand(), a.versionCommand(), a.demoCommand(),
 	)
 	root.InitDefaultCompletionCmd()
