@@ -113,10 +113,13 @@ type ListFilter struct {
 	NotArchived bool
 	Driver      string // "": any
 	Query       string // part of the name, description or config text, without regard to case
-	Health      Health // "": any
-	Sort        string // "updated" (default, newest first), "name", "health", "driver", "tested"
-	Limit       int    // 1 to 1000; 0 means 500
-	Cursor      string // opaque; "" is the first page
+	// NamesOnly looks for Query in name and description only: a search must not
+	// find by what the reader may not see.
+	NamesOnly bool
+	Health    Health // "": any
+	Sort      string // "updated" (default, newest first), "name", "health", "driver", "tested"
+	Limit     int    // 1 to 1000; 0 means 500
+	Cursor    string // opaque; "" is the first page
 }
 
 // Page is one page of a list. Next is the cursor of the next; "" on the last.

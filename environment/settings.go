@@ -26,3 +26,25 @@ type SettingsPatch struct {
 	ClearDefault             bool
 	MaxRunTimeout            *int
 }
+
+// Refusal is KindConflict with code environments_disabled while environments are
+// off: reading, cancelling, releasing and cleaning up go on, nothing else does.
+func (s Settings) Refusal() error {
+	if s.EnableEnvironments {
+		return nil
+	}
+	return Conflict(CodeEnvironmentsDisabled, "Environments are turned off on this instance.").
+		Remedy(Remedy(CodeEnvironmentsDisabled))
+}
+
+// Hides reports whether a driver's environments are as if they did not exist:
+// Local, while only managed sandboxes are allowed.
+func (s Settings) Hides(driver string) bool {
+	return s.EnableManagedSandboxOnly && driver == DriverLocal
+}
+
+// ManagedSandboxOnly refuses what would run on Local while that is hidden.
+func ManagedSandboxOnly() *Error {
+	return Conflict(CodeManagedSandboxOnly, "This instance runs work in its managed sandbox only, and has none.").
+		Remedy("Choose another environment, or have an instance admin allow others.")
+}

@@ -78,7 +78,11 @@ func listQuery(f environment.ListFilter, order listOrder, after *cursor, limit i
 		q.where("e.status <> ", q.arg(string(environment.StatusArchived)))
 	}
 	if text := strings.ToLower(strings.TrimSpace(clean(f.Query))); text != "" {
-		q.where("strpos(e.search, ", q.arg(text), ") > 0")
+		within := "e.search"
+		if f.NamesOnly {
+			within = `lower(e.name || E'\n' || coalesce(e.description, ''))`
+		}
+		q.where("strpos(", within, ", ", q.arg(text), ") > 0")
 	}
 	q.after(order, after)
 	q.orderBy(order)

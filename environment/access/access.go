@@ -49,6 +49,7 @@ type Subject struct {
 	run      bool
 	agent    uuid.UUID // of a run: the agent that it is of
 	anywhere bool
+	nobodys  bool // of no company, and so foreign to all who are not everywhere
 }
 
 // Instance is the subject of actions that belong to no company.
@@ -61,6 +62,15 @@ var Somewhere = Subject{anywhere: true}
 
 // Company is the subject of actions within a company.
 func Company(id uuid.UUID) Subject { return Subject{company: id} }
+
+// Owned is the subject of actions on what belongs to a company or, with nil, to
+// none: that is foreign to whoever is not everywhere.
+func Owned(company *uuid.UUID) Subject {
+	if company == nil {
+		return Subject{nobodys: true}
+	}
+	return Company(*company)
+}
 
 // Run is the subject of actions on a run: its company and the agent whose it is.
 func Run(r environment.Run) Subject {
@@ -111,9 +121,13 @@ func May(actor environment.Actor, action Action, subject Subject) error {
 	return refuse(actor, action)
 }
 
-// strange reports whether a run is not the agent's own: it may not know of others.
+// Whole reports whether an actor sees config, variables, hosts and provider ids.
+func Whole(actor environment.Actor) bool { return May(actor, SeeWhole, Instance) == nil }
+
+// strange reports whether the subject is no company's, or a run that is not the
+// agent's own: it may not know of others.
 func strange(actor environment.Actor, subject Subject) bool {
-	return actor.Kind == environment.ActorAgent && subject.run && subject.agent != actor.ID
+	return subject.nobodys || actor.Kind == environment.ActorAgent && subject.run && subject.agent != actor.ID
 }
 
 // Hide turns the refusal of another company's thing into the answer for a thing

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"slices"
 
 	"berth/environment"
 	"berth/environment/access"
@@ -9,12 +10,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Companies returns every company, in the order of the store.
+// Companies returns the actor's companies, in the order of the store: every one
+// for who is everywhere.
 func (s *Service) Companies(ctx context.Context, actor environment.Actor) ([]environment.Company, error) {
 	if err := access.May(actor, access.ReadCompanies, access.Instance); err != nil {
 		return nil, err
 	}
-	return s.store.Companies(ctx)
+	all, err := s.store.Companies(ctx)
+	if err != nil || actor.Everywhere() {
+		return all, err
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c environment.Company) bool { return !actor.In(c.ID) }), nil
 }
 
 // Company returns one company; KindNotFound with code company_not_found.

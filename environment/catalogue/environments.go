@@ -10,8 +10,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// List returns a page of environments. A filter that cannot be is
-// KindUnreadable. While only managed sandboxes are allowed, Local is left out.
+// List returns a page of environments, reduced for who may not see them whole. A
+// filter that cannot be is KindUnreadable. While only managed sandboxes are
+// allowed, Local is left out.
 func (s *Service) List(ctx context.Context, actor environment.Actor, f environment.ListFilter) (environment.Page[environment.EnvironmentView], error) {
 	none := environment.Page[environment.EnvironmentView]{}
 	if err := access.May(actor, access.ReadEnvironments, access.Instance); err != nil {
@@ -24,15 +25,21 @@ func (s *Service) List(ctx context.Context, actor environment.Actor, f environme
 	if err != nil {
 		return none, err
 	}
+	whole := access.Whole(actor)
+	f.NamesOnly = f.NamesOnly || !whole
 	page, err := s.store.ListEnvironments(ctx, f)
-	if err != nil || !settings.EnableManagedSandboxOnly {
+	if err != nil || whole && !settings.EnableManagedSandboxOnly {
 		return page, err
 	}
 	shown := page.Items[:0]
 	for _, v := range page.Items {
-		if v.Driver != environment.DriverLocal {
-			shown = append(shown, v)
+		if settings.Hides(v.Driver) {
+			continue
 		}
+		if !whole {
+			v = v.Reduced()
+		}
+		shown = append(shown, v)
 	}
 	page.Items = shown
 	return page, nil
@@ -41,12 +48,34 @@ func (s *Service) List(ctx context.Context, actor environment.Actor, f environme
 // Revision is the catalogue's revision, for caches.
 func (s *Service) Revision(ctx context.Context) (int64, error) { return s.store.CatalogueRevision(ctx) }
 
-// Get returns one environment; KindNotFound with code environment_not_found.
+// Get returns one environment, reduced for who may not see it whole;
+// KindNotFound with code environment_not_found.
 func (s *Service) Get(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.EnvironmentView, error) {
 	if err := access.May(actor, access.ReadEnvironments, access.Instance); err != nil {
 		return environment.EnvironmentView{}, err
 	}
-	return s.store.Environment(ctx, id)
+	view, err := s.environment(ctx, id)
+	if err != nil || access.Whole(actor) {
+		return view, err
+	}
+	return view.Reduced(), nil
+}
+
+// environment reads one. Local is not found while only managed sandboxes are
+// allowed.
+func (s *Service) environment(ctx context.Context, id uuid.UUID) (environment.EnvironmentView, error) {
+	view, err := s.store.Environment(ctx, id)
+	if err != nil || view.Driver != environment.DriverLocal {
+		return view, err
+	}
+	settings, err := s.store.Settings(ctx)
+	if err == nil && settings.Hides(view.Driver) {
+		err = environment.NotFound("environment")
+	}
+	if err != nil {
+		return environment.EnvironmentView{}, err
+	}
+	return view, nil
 }
 
 // named looks an environment up by name; false when there is none.
@@ -78,6 +107,9 @@ func (s *Service) named(ctx context.Context, name string) (environment.Environme
 func (s *Service) Create(ctx context.Context, actor environment.Actor, d environment.Draft) (environment.Environment, error) {
 	none := environment.Environment{}
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
+		return none, err
+	}
+	if err := s.enabled(ctx); err != nil {
 		return none, err
 	}
 	c, err := s.plan(ctx, nil, patchOf(d))
@@ -123,19 +155,25 @@ func (s *Service) Impact(ctx context.Context, actor environment.Actor, id uuid.U
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return environment.Impact{}, err
 	}
+	if _, err := s.environment(ctx, id); err != nil {
+		return environment.Impact{}, err
+	}
 	return s.store.Impact(ctx, id)
 }
 
-// Delete removes an environment and its own secrets, and returns the row that
-// was. What stands in the way is KindConflict with code environment_in_use and
-// detail deleteBlockedReasons. ReassignTo must be another, active environment.
-// KindStale is as with Update.
-func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.UUID, o environment.DeleteOptions) (environment.Environment, error) {
-	none := environment.Environment{}
+// Delete removes an environment and its own secrets, and returns what was, with
+// the row as it was last. What stands in the way is KindConflict with code
+// environment_in_use and detail deleteBlockedReasons. ReassignTo must be another,
+// active environment. KindStale is as with Update.
+func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.UUID, o environment.DeleteOptions) (environment.EnvironmentView, error) {
+	none := environment.EnvironmentView{}
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return none, err
 	}
-	view, err := s.store.Environment(ctx, id)
+	if err := s.enabled(ctx); err != nil {
+		return none, err
+	}
+	view, err := s.environment(ctx, id)
 	if err != nil {
 		return none, err
 	}
@@ -149,7 +187,8 @@ func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.U
 		}
 		details["reassignedTo"] = o.ReassignTo.String()
 	}
-	return s.store.DeleteEnvironment(ctx, id, o, s.activity(ctx, actor, "environment.deleted", "environment", id.String(), details))
+	view.Environment, err = s.store.DeleteEnvironment(ctx, id, o, s.activity(ctx, actor, "environment.deleted", "environment", id.String(), details))
+	return view, err
 }
 
 func (s *Service) canTakeOver(ctx context.Context, from, to uuid.UUID) error {
@@ -161,7 +200,7 @@ func (s *Service) canTakeOver(ctx context.Context, from, to uuid.UUID) error {
 	if from == to {
 		return refuse("validation_failed", "Choose another environment than the one that is deleted.")
 	}
-	target, err := s.store.Environment(ctx, to)
+	target, err := s.environment(ctx, to)
 	switch {
 	case err != nil && environment.KindOf(err) == environment.KindNotFound:
 		return refuse(environment.CodeEnvironmentNotFound, "There is no such environment to take over.")

@@ -21,6 +21,9 @@ func (s *Service) ScanHostKeys(ctx context.Context, actor environment.Actor, bas
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return nil, err
 	}
+	if err := s.enabled(ctx); err != nil {
+		return nil, err
+	}
 	var fields []environment.FieldError
 	clean, problem := environment.CleanHost(host)
 	if problem != "" {
@@ -81,7 +84,10 @@ func (s *Service) TrustHostKey(ctx context.Context, actor environment.Actor, id 
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return none, err
 	}
-	view, err := s.store.Environment(ctx, id)
+	if err := s.enabled(ctx); err != nil {
+		return none, err
+	}
+	view, err := s.environment(ctx, id)
 	if err != nil {
 		return none, err
 	}

@@ -19,9 +19,28 @@ func (s *Service) Settings(ctx context.Context, actor environment.Actor) (enviro
 	return s.store.Settings(ctx)
 }
 
+// Flags are the settings as pages and other services need them to know what is
+// turned on. It is no question of access and so takes no actor: what it returns
+// is not for an answer.
+func (s *Service) Flags(ctx context.Context) (environment.Settings, error) {
+	return s.store.Settings(ctx)
+}
+
+// enabled is KindConflict with code environments_disabled while environments are
+// turned off. It comes after authority and before any other read.
+func (s *Service) enabled(ctx context.Context) error {
+	settings, err := s.store.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	return settings.Refusal()
+}
+
 // UpdateSettings changes what the patch names. The default environment must
 // exist (environment_not_found) and be active (environment_inactive), both
-// KindInvalid. A patch that changes nothing writes nothing.
+// KindInvalid, and not be Local while only managed sandboxes are allowed:
+// KindConflict with code managed_sandbox_unavailable. A patch that changes
+// nothing writes nothing.
 func (s *Service) UpdateSettings(ctx context.Context, actor environment.Actor, p environment.SettingsPatch) (environment.Settings, error) {
 	if err := access.May(actor, access.ManageSettings, access.Instance); err != nil {
 		return environment.Settings{}, err
@@ -37,11 +56,34 @@ func (s *Service) UpdateSettings(ctx context.Context, actor environment.Actor, p
 	if len(changes) == 0 {
 		return old, nil
 	}
+	if err := s.canBeDefault(ctx, old, p); err != nil {
+		return environment.Settings{}, err
+	}
 	next, err := s.store.UpdateSettings(ctx, p, s.activity(ctx, actor, "instance.settings.updated", "instance", "instance", changes.details()))
 	if err != nil {
 		return environment.Settings{}, atField(err, "defaultEnvironmentId", environment.CodeEnvironmentNotFound, environment.CodeEnvironmentInactive)
 	}
 	return next, nil
+}
+
+// canBeDefault refuses a default that no run could resolve to.
+func (s *Service) canBeDefault(ctx context.Context, old environment.Settings, p environment.SettingsPatch) error {
+	if p.DefaultEnvironmentID == nil {
+		return nil
+	}
+	if p.EnableManagedSandboxOnly != nil {
+		old.EnableManagedSandboxOnly = *p.EnableManagedSandboxOnly
+	}
+	view, err := s.store.Environment(ctx, *p.DefaultEnvironmentID)
+	switch {
+	case err != nil && environment.KindOf(err) == environment.KindNotFound:
+		return nil // the store says so, at the field
+	case err != nil:
+		return err
+	case old.Hides(view.Driver):
+		return environment.ManagedSandboxOnly()
+	}
+	return nil
 }
 
 func settingsProblems(p environment.SettingsPatch) error {

@@ -78,7 +78,7 @@ func (s *Service) base(ctx context.Context, id *uuid.UUID) (*environment.Environ
 	if id == nil {
 		return nil, nil
 	}
-	view, err := s.store.Environment(ctx, *id)
+	view, err := s.environment(ctx, *id)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +124,9 @@ func (s *Service) Serves(context.Context, environment.Environment, *uuid.UUID) e
 func (s *Service) DraftSpec(ctx context.Context, actor environment.Actor, baseID *uuid.UUID, d environment.Draft) (environment.Spec, error) {
 	none := environment.Spec{}
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
+		return none, err
+	}
+	if err := s.enabled(ctx); err != nil {
 		return none, err
 	}
 	old, err := s.base(ctx, baseID)

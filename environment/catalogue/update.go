@@ -22,6 +22,9 @@ func (s *Service) Update(ctx context.Context, actor environment.Actor, id uuid.U
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return environment.Environment{}, err
 	}
+	if err := s.enabled(ctx); err != nil {
+		return environment.Environment{}, err
+	}
 	return s.rewrite(ctx, id, ifRevision, func(old environment.EnvironmentView) (Write, error) {
 		c, err := s.plan(ctx, &old.Environment, p)
 		if err != nil {
@@ -42,7 +45,7 @@ func (s *Service) Update(ctx context.Context, actor environment.Actor, id uuid.U
 // activity is no change.
 func (s *Service) rewrite(ctx context.Context, id uuid.UUID, ifRevision *int, build func(environment.EnvironmentView) (Write, error)) (environment.Environment, error) {
 	for attempt := 1; ; attempt++ {
-		view, err := s.store.Environment(ctx, id)
+		view, err := s.environment(ctx, id)
 		if err != nil {
 			return environment.Environment{}, err
 		}

@@ -31,7 +31,14 @@ func (s *Store) ListEnvironments(_ context.Context, f environment.ListFilter) (e
 func matches(v environment.EnvironmentView, f environment.ListFilter) bool {
 	return (f.Status == "" || v.Status == f.Status) && (!f.NotArchived || v.Status != environment.StatusArchived) && (f.Driver == "" || v.Driver == f.Driver) &&
 		(f.Health == "" || v.Health() == f.Health) &&
-		strings.Contains(environment.SearchText(v.Environment), strings.ToLower(strings.TrimSpace(f.Query)))
+		strings.Contains(searched(v.Environment, f), strings.ToLower(strings.TrimSpace(f.Query)))
+}
+
+func searched(e environment.Environment, f environment.ListFilter) string {
+	if f.NamesOnly {
+		e.Config, e.Driver = nil, ""
+	}
+	return environment.SearchText(e)
 }
 
 // order returns how two environments are sorted; equal names break by id.
