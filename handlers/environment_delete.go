@@ -20,23 +20,20 @@ func (s *server) environmentDelete(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, actor := c.Request().Context(), s.actor(c)
-	view, err := s.Catalogue.Get(ctx, actor, id)
+	gone, err := s.Catalogue.Delete(c.Request().Context(), s.actor(c), id, options)
 	if err != nil {
 		return err
 	}
-	gone, err := s.Catalogue.Delete(ctx, actor, id, options)
-	if err != nil {
-		return err
-	}
-	view.Environment = gone
-	return writeJSON(c, http.StatusOK, environmentShape(view))
+	return writeJSON(c, http.StatusOK, environmentShape(gone))
+}
+
+// environmentDeleteBody says what becomes of what pointed at the environment.
+type environmentDeleteBody struct {
+	ReassignTo *uuid.UUID `json:"reassignTo"`
 }
 
 func deleteOptions(c echo.Context) (environment.DeleteOptions, error) {
-	var body struct {
-		ReassignTo *uuid.UUID `json:"reassignTo"`
-	}
+	var body environmentDeleteBody
 	if err := decodeOptionalBody(c, &body); err != nil {
 		return environment.DeleteOptions{}, err
 	}
