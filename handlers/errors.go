@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +36,8 @@ func statusOf(kind environment.Kind) int {
 		return http.StatusForbidden
 	case environment.KindUnauthenticated:
 		return http.StatusUnauthorized
+	case environment.KindLimited:
+		return http.StatusTooManyRequests
 	case environment.KindUnavailable:
 		return http.StatusServiceUnavailable
 	case environment.KindTimeout:
@@ -78,18 +81,35 @@ func (s *server) handleError(err error, c echo.Context) {
 	if c.Response().Committed || r.status == statusGone {
 		return
 	}
-	if r.status == http.StatusServiceUnavailable {
-		c.Response().Header().Set("Retry-After", "2")
-	}
+	setRetryAfter(c, r)
 	if err := s.writeRefusal(c, r); err != nil {
 		s.Log.DebugContext(c.Request().Context(), "answer with an error", "err", err, "request", requestID(c))
+	}
+}
+
+// setRetryAfter says when to come again.
+func setRetryAfter(c echo.Context, r refusal) {
+	switch r.status {
+	case http.StatusServiceUnavailable:
+		c.Response().Header().Set("Retry-After", "2")
+	case http.StatusTooManyRequests:
+		wait := "1"
+		if sec, ok := r.err.Details["retryAfterSec"].(int); ok {
+			wait = strconv.Itoa(max(1, sec))
+		}
+		c.Response().Header().Set("Retry-After", wait)
 	}
 }
 
 func (s *server) writeRefusal(c echo.Context, r refusal) error {
 	switch {
 	case wantsJSON(c):
+		if r.status == http.StatusUnauthorized {
+			c.Response().Header().Set("WWW-Authenticate", "Bearer")
+		}
 		return writeJSON(c, r.status, errorBody(r.err))
+	case s.mustSignIn(r.err):
+		return toSignIn(c)
 	case isFragment(c):
 		return s.errorFragment(c, r)
 	default:

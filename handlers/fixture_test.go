@@ -114,7 +114,9 @@ func newFront(t *testing.T) *front {
 			return map[string]map[string]int{"run": {"running": 3}}, nil
 		},
 	}
-	f.server = &server{Deps: d, list: newListCache(), newKeys: newNewKeys(), heartbeat: 20 * time.Millisecond, retry: 10 * time.Millisecond, metrics: newMetrics(d.StateCounts)}
+	f.server = newServer(d)
+	f.server.heartbeat, f.server.retry = 20*time.Millisecond, 10*time.Millisecond
+	f.server.assets = packedForms{}
 	web := httptest.NewServer(f.server.handler())
 	f.url = web.URL
 	loops, cancel := context.WithCancel(context.Background())

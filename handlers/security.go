@@ -40,13 +40,19 @@ func (s *server) guardHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 // guardHost refuses requests that were meant for another name: a page elsewhere
-// whose name was made to resolve to this machine.
+// whose name was made to resolve to this machine. Where people sign in and no
+// public URL is known, any name may be this server's: there a page of another
+// name has no cookie of it.
 func (s *server) guardHost(next echo.HandlerFunc) echo.HandlerFunc {
 	listenHost, _, _ := net.SplitHostPort(s.Listen)
 	public := originHost(s.PublicURL)
 	return func(c echo.Context) error {
 		host := strings.ToLower(c.Request().Host)
-		if s.Mode == "local_trusted" && !isLoopback(hostName(host)) && hostName(host) != listenHost && (public == "" || host != public) {
+		name := hostName(host)
+		switch {
+		case isLoopback(name), name == listenHost, public != "" && host == public:
+		case s.Mode == modeAuthenticated && (public == "" || isOwnAddress(c.Request(), name)):
+		default:
 			return environment.NewError(environment.KindForbidden, "host_not_allowed",
 				"This server does not answer under that name.").
 				Remedy("Use its own address, or start it with --public-url.")
@@ -55,8 +61,16 @@ func (s *server) guardHost(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// guardOrigin refuses changes that a page of another origin sends. A request
-// with neither Origin nor Sec-Fetch-Site comes from a program and passes.
+// isOwnAddress reports whether a name is the address at which the connection
+// arrived. No name of another site reads like that.
+func isOwnAddress(r *http.Request, name string) bool {
+	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return at != nil && remoteAddress(name).IsValid() && remoteAddress(name) == remoteAddress(at.String())
+}
+
+// guardOrigin refuses changes that a page of another origin sends, signing in
+// too. A request with neither Origin nor Sec-Fetch-Site comes from a program and
+// passes.
 func (s *server) guardOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	public := publicOrigin(s.PublicURL)
 	protection := http.NewCrossOriginProtection()
@@ -68,11 +82,28 @@ func (s *server) guardOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 		if isSafe(r) {
 			return next(c)
 		}
-		origin := r.Header.Get("Origin")
-		if len(r.Header.Values("Origin")) > 1 || (origin != "" && origin != "http://"+r.Host && origin != public) ||
-			protection.Check(r) != nil || (r.Method == http.MethodGet && fromElsewhere(r)) {
+		given := r.Header.Get("Origin")
+		ours := given == "" || given == public || given == originOf(c)
+		if len(r.Header.Values("Origin")) > 1 || !ours || protection.Check(r) != nil || (r.Method == http.MethodGet && fromElsewhere(r)) {
 			return environment.NewError(environment.KindForbidden, "origin_not_allowed",
 				"A page of another site sent this, so it was refused.")
+		}
+		return next(c)
+	}
+}
+
+// guardPath refuses addresses that a proxy before this server may read in
+// another way: dot segments, slashes and NUL in disguise.
+func (s *server) guardPath(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		u := c.Request().URL
+		escaped := strings.ToLower(u.EscapedPath())
+		disguised := strings.Contains(escaped, "%2f") || strings.Contains(escaped, "%5c") || strings.ContainsAny(u.Path, "\\\x00")
+		for segment := range strings.SplitSeq(u.Path, "/") {
+			disguised = disguised || segment == "." || segment == ".."
+		}
+		if disguised {
+			return unreadable("path_not_allowed", "This address is not in its plain form.")
 		}
 		return next(c)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"berth/environment"
@@ -16,7 +17,14 @@ import (
 	"berth/environment/running"
 	"berth/environment/secrets"
 
+	"github.com/alexedwards/scs/v2"
 	"github.com/labstack/echo/v4"
+)
+
+// The modes of a server.
+const (
+	modeLocalTrusted  = "local_trusted"
+	modeAuthenticated = "authenticated"
 )
 
 // Deps is what the front door needs. All fields without a remark are needed.
@@ -40,6 +48,10 @@ type Deps struct {
 	Listen      string // host:port on which the server listens
 	PublicURL   string // "": none; "https://berth.example"
 	Dev         bool   // previews
+	// Cookies keeps browsers' sessions; nil in local_trusted, where nobody signs in.
+	Cookies scs.CtxStore
+	// TrustedProxies are whose X-Forwarded headers are believed.
+	TrustedProxies []netip.Prefix
 	// Stopping, when closed, ends streams and waits; nil: never.
 	Stopping <-chan struct{}
 }
@@ -52,33 +64,38 @@ type server struct {
 	metrics   *metrics
 	assets    packedForms
 	newKeys   newKeys
-	heartbeat time.Duration // between comments on a stream without events
-	retry     time.Duration // between reads of a stream whose database is away
+	sessions  *scs.SessionManager // nil in local_trusted
+	heartbeat time.Duration       // between comments on a stream without events
+	retry     time.Duration       // between reads of a stream whose database is away
 }
 
 // New returns the whole HTTP surface.
 func New(d Deps) http.Handler {
+	s := newServer(d)
+	return s.handler()
+}
+
+func newServer(d Deps) *server {
 	s := &server{
 		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(),
 		heartbeat: 15 * time.Second, retry: time.Second,
 	}
+	if d.Mode == modeAuthenticated {
+		s.sessions = newSessions(d.Cookies)
+	}
 	s.list.now = d.Now
 	s.metrics = newMetrics(d.StateCounts)
-	return s.handler()
+	return s
 }
 
 func (s *server) handler() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.handleError
-	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.guardHost, s.guardOrigin, s.guardKey, s.guardSize, s.compress)
+	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.findPeer, s.guardHost, s.guardOrigin, s.findActor, s.guardPath, s.guardSize, s.compress)
 	s.routes(e)
 	return headAsGet(e)
 }
-
-// actor is who asks. In local_trusted whoever reaches the server is the
-// operator.
-func (s *server) actor(echo.Context) environment.Actor { return environment.LocalOperator() }
 
 // headAsGet answers HEAD with the headers of GET; net/http drops the body.
 func headAsGet(next http.Handler) http.Handler {
