@@ -90,6 +90,7 @@ func guests() map[string][]string {
 		"github.com/gliderlabs/ssh":                  {"drivers/ssh/sshtarget"},
 		"golang.org/x/sync":                          {"", "handlers", "environment/probing", "environment/running", "drivers/ssh"},
 		"github.com/playwright-community":            {"e2e", "e2e/..."},
+		"github.com/distribution/reference":          {"environment"},
 		"github.com/google/uuid":                     {"..."},
 	}
 }
