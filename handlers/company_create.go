@@ -6,11 +6,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// companyBody is a new company.
+type companyBody struct {
+	Name string `json:"name"`
+}
+
 // companyCreate answers POST /api/companies.
 func (s *server) companyCreate(c echo.Context) error {
-	var body struct {
-		Name string `json:"name"`
-	}
+	var body companyBody
 	if err := decodeBody(c, &body); err != nil {
 		return err
 	}

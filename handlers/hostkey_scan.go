@@ -9,15 +9,18 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// hostKeyScanBody names the server whose keys are wanted.
+type hostKeyScanBody struct {
+	Host          string     `json:"host"`
+	Port          *int       `json:"port"`
+	ProxyJump     *string    `json:"proxyJump"`
+	EnvironmentID *uuid.UUID `json:"environmentId"` // whose login the jump hosts get
+}
+
 // hostKeyScan answers POST /api/environments/scan-host-key with the keys that a
 // server presents. Nothing is trusted by it.
 func (s *server) hostKeyScan(c echo.Context) error {
-	var body struct {
-		Host          string     `json:"host"`
-		Port          *int       `json:"port"`
-		ProxyJump     *string    `json:"proxyJump"`
-		EnvironmentID *uuid.UUID `json:"environmentId"` // whose login the jump hosts get
-	}
+	var body hostKeyScanBody
 	if err := decodeBody(c, &body); err != nil {
 		return err
 	}

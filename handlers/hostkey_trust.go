@@ -6,6 +6,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// hostKeyTrustBody names the key to pin.
+type hostKeyTrustBody struct {
+	Fingerprint string `json:"fingerprint"`
+	Replace     bool   `json:"replace"`
+}
+
 // hostKeyTrust answers POST /api/environments/:id/trust-host-key: it scans
 // again and pins the key that has the fingerprint.
 func (s *server) hostKeyTrust(c echo.Context) error {
@@ -13,10 +19,7 @@ func (s *server) hostKeyTrust(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var body struct {
-		Fingerprint string `json:"fingerprint"`
-		Replace     bool   `json:"replace"`
-	}
+	var body hostKeyTrustBody
 	if err := decodeBody(c, &body); err != nil {
 		return err
 	}

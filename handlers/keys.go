@@ -9,12 +9,26 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// keyGenerateBody describes a new key pair.
+type keyGenerateBody struct {
+	Comment string `json:"comment,omitempty"`
+}
+
+// keyInspectBody is a key in any format that OpenSSH knows.
+type keyInspectBody struct {
+	Key        string `json:"key"`
+	Passphrase string `json:"passphrase,omitempty"`
+}
+
+// sshConfigBody is a block of an ssh client's config.
+type sshConfigBody struct {
+	Text string `json:"text"`
+}
+
 // keyGenerate answers POST /api/ssh-keys/generate with a new pair. The private
 // half is in this one answer and nowhere else: nothing is stored.
 func (s *server) keyGenerate(c echo.Context) error {
-	var body struct {
-		Comment string `json:"comment"`
-	}
+	var body keyGenerateBody
 	if err := decodeOptionalBody(c, &body); err != nil {
 		return err
 	}
@@ -27,10 +41,7 @@ func (s *server) keyGenerate(c echo.Context) error {
 
 // keyInspect answers POST /api/ssh-keys/inspect with what may be shown of a key.
 func (s *server) keyInspect(c echo.Context) error {
-	var body struct {
-		Key        string `json:"key"`
-		Passphrase string `json:"passphrase"`
-	}
+	var body keyInspectBody
 	if err := decodeBody(c, &body); err != nil {
 		return err
 	}
@@ -45,9 +56,7 @@ func (s *server) keyInspect(c echo.Context) error {
 // sshConfigRead answers POST /api/ssh-config/read: config keys out of a pasted
 // block of an ssh client's config.
 func (s *server) sshConfigRead(c echo.Context) error {
-	var body struct {
-		Text string `json:"text"`
-	}
+	var body sshConfigBody
 	if err := decodeBody(c, &body); err != nil {
 		return err
 	}

@@ -74,6 +74,7 @@ func (s *server) pageRoutes(e *echo.Echo) {
 // apiRoutes lists the JSON API.
 func (s *server) apiRoutes(e *echo.Echo) {
 	e.GET("/api/health", s.health)
+	e.GET("/api/openapi.json", s.openapiGet())
 
 	e.GET("/api/companies", s.companyList)
 	e.POST("/api/companies", s.companyCreate)

@@ -9,12 +9,21 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// settingsPatchBody changes what it names.
+type settingsPatchBody struct {
+	DefaultEnvironmentID nullable[uuid.UUID] `json:"defaultEnvironmentId"`
+	MaxRunTimeoutSec     optional[int]       `json:"maxRunTimeoutSec"`
+}
+
+// experimentalPatchBody changes what it names.
+type experimentalPatchBody struct {
+	EnableEnvironments       optional[bool] `json:"enableEnvironments"`
+	EnableManagedSandboxOnly optional[bool] `json:"enableManagedSandboxOnly"`
+}
+
 // settingsPatch answers PATCH /api/instance/settings. null clears the default.
 func (s *server) settingsPatch(c echo.Context) error {
-	var body struct {
-		DefaultEnvironmentID nullable[uuid.UUID] `json:"defaultEnvironmentId"`
-		MaxRunTimeoutSec     optional[int]       `json:"maxRunTimeoutSec"`
-	}
+	var body settingsPatchBody
 	if err := decodeBody(c, &body); err != nil {
 		return err
 	}
@@ -31,10 +40,7 @@ func (s *server) settingsPatch(c echo.Context) error {
 
 // experimentalPatch answers PATCH /api/instance/settings/experimental.
 func (s *server) experimentalPatch(c echo.Context) error {
-	var body struct {
-		EnableEnvironments       optional[bool] `json:"enableEnvironments"`
-		EnableManagedSandboxOnly optional[bool] `json:"enableManagedSandboxOnly"`
-	}
+	var body experimentalPatchBody
 	if err := decodeBody(c, &body); err != nil {
 		return err
 	}
