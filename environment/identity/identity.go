@@ -3,10 +3,11 @@
 package identity
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/environment"
@@ -108,23 +109,6 @@ type Hasher interface {
 	Matches(hash string, password environment.Secret) (ok, stale bool)
 }
 
-// PersonPatch changes what is not nil.
-type PersonPatch struct {
-	Name          *string
-	Email         *string
-	InstanceAdmin *bool
-	Disabled      *bool
-}
-
-// AgentPatch changes what is not nil.
-type AgentPatch struct {
-	Name                 *string
-	AdapterType          *string
-	Status               *environment.AgentStatus
-	DefaultEnvironmentID *uuid.UUID
-	ClearDefault         bool
-}
-
 // Options are a Service's numbers; zero gives the product's.
 type Options struct {
 	SessionLife    time.Duration // 14 days
@@ -134,224 +118,29 @@ type Options struct {
 
 // Service is identity.
 type Service struct {
-	store  Store
-	hasher Hasher
-	random io.Reader
-	opts   Options
-	now    func() time.Time
-	log    *slog.Logger
+	store    Store
+	hasher   Hasher
+	random   io.Reader
+	opts     Options
+	now      func() time.Time
+	log      *slog.Logger
+	slots    chan struct{} // one for each password that is being hashed
+	making   sync.Mutex    // held from counting keys to making one
+	refusals refusals
 }
 
 // New returns the service. All arguments are needed.
 func New(store Store, hasher Hasher, random io.Reader, opts Options, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, hasher: hasher, random: random, opts: opts, now: now, log: log}
+	return &Service{
+		store: store, hasher: hasher, random: random, opts: opts.orProduct(), now: now, log: log,
+		slots: make(chan struct{}, maxHashes), refusals: refusals{of: map[string]*refusalCount{}},
+	}
 }
 
-// Client is where a sign-in comes from.
-type Client struct {
-	Address   string // without port
-	UserAgent string
-}
-
-var errNotYet = errors.New("not built yet")
-
-// SignIn checks a password and makes a session, which it returns with the
-// actor. KindUnauthenticated with code sign_in_failed for a wrong password, an
-// unknown address and a disabled person alike, after the same time; KindLimited
-// with code rate_limited and detail "retryAfterSec" while a wait is on.
-func (s *Service) SignIn(ctx context.Context, email string, password environment.Secret, from Client) (environment.Session, environment.Actor, error) {
-	return environment.Session{}, environment.Actor{}, errNotYet
-}
-
-// SignInForToken is SignIn for a program: it makes a personal token instead of a
-// session. The text is shown once.
-func (s *Service) SignInForToken(ctx context.Context, email string, password environment.Secret, name string, from Client) (environment.Key, environment.Secret, error) {
-	return environment.Key{}, environment.Secret{}, errNotYet
-}
-
-// BySession returns the actor of a session; KindUnauthenticated with code
-// session_ended.
-func (s *Service) BySession(ctx context.Context, id uuid.UUID) (environment.Actor, error) {
-	return environment.Actor{}, errNotYet
-}
-
-// ByBearer returns the actor of an Authorization header's bearer text;
-// KindUnauthenticated with code invalid_key for whatever does not count.
-func (s *Service) ByBearer(ctx context.Context, text string) (environment.Actor, error) {
-	return environment.Actor{}, errNotYet
-}
-
-// Again asks whether the actor's credential still counts and returns the actor
-// with the roles of now. The local operator always counts.
-func (s *Service) Again(ctx context.Context, actor environment.Actor) (environment.Actor, error) {
-	return actor, errNotYet
-}
-
-// SignOut ends one's own session.
-func (s *Service) SignOut(ctx context.Context, actor environment.Actor) error { return errNotYet }
-
-// Account is one's own page.
-type Account struct {
-	Person   environment.Person
-	Sessions []environment.Session
-	Tokens   []environment.Key
-}
-
-// Account returns the actor's own account.
-func (s *Service) Account(ctx context.Context, actor environment.Actor) (Account, error) {
-	return Account{}, errNotYet
-}
-
-// Rename changes one's own name.
-func (s *Service) Rename(ctx context.Context, actor environment.Actor, name string) (environment.Person, error) {
-	return environment.Person{}, errNotYet
-}
-
-// ChangePassword asks for the old password (KindInvalid at the field
-// currentPassword), ends every other session and keeps this one.
-func (s *Service) ChangePassword(ctx context.Context, actor environment.Actor, old, next environment.Secret) error {
-	return errNotYet
-}
-
-// EndSessions ends the actor's own sessions of those ids; with none, all of
-// them, this one too: sign out everywhere. It returns how many.
-func (s *Service) EndSessions(ctx context.Context, actor environment.Actor, ids ...uuid.UUID) (int, error) {
-	return 0, errNotYet
-}
-
-// CreateToken makes a personal token; its text is shown once. lifeDays 0 never
-// expires; at most 3650.
-func (s *Service) CreateToken(ctx context.Context, actor environment.Actor, name string, lifeDays int) (environment.Key, environment.Secret, error) {
-	return environment.Key{}, environment.Secret{}, errNotYet
-}
-
-// RevokeToken revokes one of one's own.
-func (s *Service) RevokeToken(ctx context.Context, actor environment.Actor, id uuid.UUID) error {
-	return errNotYet
-}
-
-// FirstAdminLink makes the link for the first admin; "" when there is one.
-func (s *Service) FirstAdminLink(ctx context.Context) (environment.Secret, error) {
-	return environment.Secret{}, errNotYet
-}
-
-// OpenLink tells what a link's token is for; KindNotFound with code
-// link_not_found, KindConflict with code link_used (detail "why": used, expired
-// or revoked).
-func (s *Service) OpenLink(ctx context.Context, token string) (environment.Link, error) {
-	return environment.Link{}, errNotYet
-}
-
-// Redeem uses a link: it makes the person, or sets the password of the one the
-// link is for, and signs in. Email counts for the first admin only.
-func (s *Service) Redeem(ctx context.Context, token string, in Redemption, from Client) (environment.Session, environment.Actor, error) {
-	return environment.Session{}, environment.Actor{}, errNotYet
-}
-
-// Redemption is what somebody with a link enters.
-type Redemption struct {
-	Email    string
-	Name     string
-	Password environment.Secret
-}
-
-// Invitation is what an instance admin offers.
-type Invitation struct {
-	Email         string
-	InstanceAdmin bool
-	Roles         map[uuid.UUID]environment.Role
-}
-
-// Invite makes an invitation; its token is shown once. KindConflict with code
-// email_taken for somebody who is here already.
-func (s *Service) Invite(ctx context.Context, actor environment.Actor, in Invitation) (environment.Link, environment.Secret, error) {
-	return environment.Link{}, environment.Secret{}, errNotYet
-}
-
-// ResetLink makes a link with which a person sets a new password.
-func (s *Service) ResetLink(ctx context.Context, actor environment.Actor, person uuid.UUID) (environment.Link, environment.Secret, error) {
-	return environment.Link{}, environment.Secret{}, errNotYet
-}
-
-// Links are the open ones.
-func (s *Service) Links(ctx context.Context, actor environment.Actor) ([]environment.Link, error) {
-	return nil, errNotYet
-}
-
-// RevokeLink makes a link worthless.
-func (s *Service) RevokeLink(ctx context.Context, actor environment.Actor, id uuid.UUID) error {
-	return errNotYet
-}
-
-// People lists everybody.
-func (s *Service) People(ctx context.Context, actor environment.Actor, limit int, cursor string) (environment.Page[environment.Person], error) {
-	return environment.Page[environment.Person]{}, errNotYet
-}
-
-// Person returns one.
-func (s *Service) Person(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Person, error) {
-	return environment.Person{}, errNotYet
-}
-
-// UpdatePerson changes a person; nobody can disable or demote the last admin.
-func (s *Service) UpdatePerson(ctx context.Context, actor environment.Actor, id uuid.UUID, p PersonPatch) (environment.Person, error) {
-	return environment.Person{}, errNotYet
-}
-
-// SignOutPerson ends every session of somebody, and revokes every token with
-// tokens.
-func (s *Service) SignOutPerson(ctx context.Context, actor environment.Actor, id uuid.UUID, tokens bool) (int, error) {
-	return 0, errNotYet
-}
-
-// Members are the people of a company with their roles there.
-func (s *Service) Members(ctx context.Context, actor environment.Actor, company uuid.UUID) ([]environment.Person, error) {
-	return nil, errNotYet
-}
-
-// SetRole gives somebody a role in a company; "" takes it away.
-func (s *Service) SetRole(ctx context.Context, actor environment.Actor, person, company uuid.UUID, role environment.Role) error {
-	return errNotYet
-}
-
-// Agents are those of a company, by name.
-func (s *Service) Agents(ctx context.Context, actor environment.Actor, company uuid.UUID) ([]environment.Agent, error) {
-	return nil, errNotYet
-}
-
-// Agent returns one with its keys.
-func (s *Service) Agent(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Agent, []environment.Key, error) {
-	return environment.Agent{}, nil, errNotYet
-}
-
-// NewAgent is an agent to be.
-type NewAgent struct {
-	Name                 string
-	AdapterType          string
-	DefaultEnvironmentID *uuid.UUID
-}
-
-// CreateAgent makes an agent of a company.
-func (s *Service) CreateAgent(ctx context.Context, actor environment.Actor, company uuid.UUID, in NewAgent) (environment.Agent, error) {
-	return environment.Agent{}, errNotYet
-}
-
-// UpdateAgent changes one; a disabled agent's keys count no more.
-func (s *Service) UpdateAgent(ctx context.Context, actor environment.Actor, id uuid.UUID, p AgentPatch) (environment.Agent, error) {
-	return environment.Agent{}, errNotYet
-}
-
-// CreateAgentKey makes a key; its text is shown once.
-func (s *Service) CreateAgentKey(ctx context.Context, actor environment.Actor, agent uuid.UUID, name string, lifeDays int) (environment.Key, environment.Secret, error) {
-	return environment.Key{}, environment.Secret{}, errNotYet
-}
-
-// RevokeAgentKey revokes one.
-func (s *Service) RevokeAgentKey(ctx context.Context, actor environment.Actor, agent, id uuid.UUID) error {
-	return errNotYet
-}
-
-// Refused notes an attempt that was refused, in the activity log: once for each,
-// and at most a hundred a minute from one actor, so that nobody fills the disk.
-func (s *Service) Refused(ctx context.Context, actor environment.Actor, method, route, code, subject string) {
+// orProduct puts the product's numbers in the place of zero ones.
+func (o Options) orProduct() Options {
+	o.SessionLife = cmp.Or(o.SessionLife, 14*24*time.Hour)
+	o.InvitationLife = cmp.Or(o.InvitationLife, 7*24*time.Hour)
+	o.FirstAdminLife = cmp.Or(o.FirstAdminLife, 24*time.Hour)
+	return o
 }

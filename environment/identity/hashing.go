@@ -1,0 +1,61 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"berth/environment"
+)
+
+const (
+	// maxHashes is how many passwords are hashed at once. Each takes much memory
+	// on purpose, and whoever sends many must not take all of it.
+	maxHashes = 4
+	// hashPatience is how long a request waits for its turn.
+	hashPatience = 3 * time.Second
+)
+
+// turn waits until a password may be hashed; whoever got a turn calls done.
+// KindUnavailable with code busy when none came in time.
+func (s *Service) turn(ctx context.Context) (done func(), err error) {
+	late := time.NewTimer(hashPatience)
+	defer late.Stop()
+	select {
+	case s.slots <- struct{}{}:
+		return func() { <-s.slots }, nil
+	case <-late.C:
+		return nil, environment.Unavailable("busy", "Too many passwords are being checked at this moment. Try again.")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// hash turns a new password into what is stored.
+func (s *Service) hash(ctx context.Context, password environment.Secret) (string, error) {
+	done, err := s.turn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return s.hasher.Hash(password)
+}
+
+// matches compares a password with a hash, unless the keys must wait. Where there
+// is no hash it takes as long, and gives false. The wait is asked for within the
+// turn: of many guesses at once those behind the first few then count its failure.
+func (s *Service) matches(ctx context.Context, keys []string, hash string, password environment.Secret) (ok, stale bool, err error) {
+	done, err := s.turn(ctx)
+	if err != nil {
+		return false, false, err
+	}
+	defer done()
+	if err := s.mayTry(ctx, keys); err != nil {
+		return false, false, err
+	}
+	if hash == "" {
+		_, err := s.hasher.Hash(password)
+		return false, false, err
+	}
+	ok, stale = s.hasher.Matches(hash, password)
+	return ok, stale, nil
+}

@@ -1,0 +1,164 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"strings"
+
+	"berth/environment"
+
+	"github.com/google/uuid"
+)
+
+// Client is where a sign-in comes from.
+type Client struct {
+	Address   string // without port
+	UserAgent string
+}
+
+// SignIn checks a password and makes a session, which it returns with the
+// actor. KindUnauthenticated with code sign_in_failed for a wrong password, an
+// unknown address and a disabled person alike, after the same time; KindLimited
+// with code rate_limited and detail "retryAfterSec" while a wait is on;
+// KindUnavailable with code busy while too many others sign in.
+func (s *Service) SignIn(ctx context.Context, email string, password environment.Secret, from Client) (environment.Session, environment.Actor, error) {
+	person, err := s.prove(ctx, email, password, from)
+	if err != nil {
+		return environment.Session{}, environment.Actor{}, err
+	}
+	return s.begin(ctx, person, from)
+}
+
+// SignInForToken is SignIn for a program: it makes a personal token instead of a
+// session. The text is shown once.
+func (s *Service) SignInForToken(ctx context.Context, email string, password environment.Secret, name string, from Client) (environment.Key, environment.Secret, error) {
+	clean, wrong := environment.CleanName(name)
+	if wrong != "" {
+		return environment.Key{}, environment.Secret{}, problem("name", wrong)
+	}
+	person, err := s.prove(ctx, email, password, from)
+	if err != nil {
+		return environment.Key{}, environment.Secret{}, err
+	}
+	return s.makeToken(ctx, asActor(person), clean, 0, map[string]any{"signedInFrom": from.Address})
+}
+
+// prove returns the person whose address and password these are; errors as
+// SignIn.
+func (s *Service) prove(ctx context.Context, email string, password environment.Secret, from Client) (environment.Person, error) {
+	keys := failureKeys(email, from.Address)
+	if err := s.mayTry(ctx, keys); err != nil {
+		return environment.Person{}, err
+	}
+	person, hash, err := s.byEmail(ctx, email)
+	if err != nil {
+		return environment.Person{}, err
+	}
+	ok, stale, err := s.matches(ctx, keys, hash, password)
+	switch {
+	case err != nil:
+		return environment.Person{}, err
+	case !ok || person.DisabledAt != nil:
+		return environment.Person{}, s.failed(ctx, keys, email, from)
+	}
+	if stale {
+		s.rehash(ctx, person.ID, hash, password)
+	}
+	// The address's failures stay: with an account of one's own one could else
+	// guess at those of others for ever.
+	return person, s.store.SignedIn(ctx, keys[:1])
+}
+
+// byEmail finds a person and the hash of the password; neither for an address
+// that nobody has.
+func (s *Service) byEmail(ctx context.Context, email string) (environment.Person, string, error) {
+	clean, wrong := environment.CleanEmail(email)
+	if wrong != "" {
+		return environment.Person{}, "", nil
+	}
+	person, hash, err := s.store.PersonByEmail(ctx, clean)
+	if environment.KindOf(err) == environment.KindNotFound {
+		return environment.Person{}, "", nil
+	}
+	return person, hash, err
+}
+
+// failed notes a failure and returns the one answer that there is for it. What
+// was typed as the address is not noted: it may have been the password.
+func (s *Service) failed(ctx context.Context, keys []string, email string, from Client) error {
+	ctx = context.WithoutCancel(ctx) // who hangs up has failed all the same
+	if _, err := s.store.SignInFailed(ctx, keys); err != nil {
+		return err
+	}
+	entry := s.entry(ctx, environment.Actor{Name: "somebody"}, "person.sign_in_failed", "instance", uuid.Nil,
+		map[string]any{"address": from.Address, "account": accountHash(email)[:16]})
+	entry.EntityID = "instance"
+	if err := s.store.Record(ctx, entry); err != nil {
+		return err
+	}
+	return environment.NewError(environment.KindUnauthenticated, "sign_in_failed", "The e-mail address or the password is wrong.")
+}
+
+// mayTry is KindLimited while one of the keys must wait.
+func (s *Service) mayTry(ctx context.Context, keys []string) error {
+	until, err := s.store.SignInWait(ctx, keys)
+	if err != nil {
+		return err
+	}
+	wait := until.Sub(s.now())
+	if wait <= 0 {
+		return nil
+	}
+	return environment.NewError(environment.KindLimited, environment.CodeRateLimited, "That was wrong too often. Wait a little, then try again.").
+		With("retryAfterSec", int(math.Ceil(wait.Seconds())))
+}
+
+// rehash brings a hash to today's cost. The sign-in goes on without it.
+func (s *Service) rehash(ctx context.Context, person uuid.UUID, old string, password environment.Secret) {
+	next, err := s.hash(ctx, password)
+	if err == nil {
+		err = s.store.Rehash(ctx, person, old, next)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "hash a password anew", "person", person, "err", err)
+	}
+}
+
+// failureKeys are what failures are counted under, the account first.
+func failureKeys(email, address string) []string {
+	return []string{accountKey(email), "address:" + address}
+}
+
+func accountKey(email string) string { return "account:" + accountHash(email) }
+
+// accountHash stands for an address that somebody entered, whether there is such
+// an account or not.
+func accountHash(email string) string {
+	sum := sha256.Sum256([]byte(environment.NameKey(strings.TrimSpace(email))))
+	return hex.EncodeToString(sum[:])
+}
+
+// begin makes a session.
+func (s *Service) begin(ctx context.Context, person environment.Person, from Client) (environment.Session, environment.Actor, error) {
+	now := s.now()
+	session := environment.Session{
+		ID: environment.NewID(), PersonID: person.ID, CreatedAt: now, LastSeenAt: now,
+		Address: from.Address, UserAgent: shortened(from.UserAgent, maxUserAgent),
+	}
+	entry := s.entry(ctx, asActor(person), "person.signed_in", "person", person.ID, map[string]any{"address": from.Address, "sessionId": session.ID})
+	if err := s.store.CreateSession(ctx, session, now.Add(s.opts.SessionLife), entry); err != nil {
+		return environment.Session{}, environment.Actor{}, err
+	}
+	actor, err := s.store.ActorOfSession(ctx, session.ID)
+	return session, actor, err
+}
+
+const maxUserAgent = 200
+
+// shortened is text that can be stored, of at most so many characters.
+func shortened(text string, most int) string {
+	runes := []rune(environment.CleanText(text))
+	return string(runes[:min(len(runes), most)])
+}
