@@ -117,7 +117,7 @@ func newFront(t *testing.T) *front {
 	f.server = newServer(d)
 	f.server.heartbeat, f.server.retry = 20*time.Millisecond, 10*time.Millisecond
 	f.server.assets = packedForms{}
-	web := httptest.NewServer(f.server.handler())
+	web := httptest.NewServer(documented(t, f.server.handler()))
 	f.url = web.URL
 	loops, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup

@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -100,20 +99,4 @@ func loadDocument(t *testing.T, body []byte) *openapi3.T {
 		t.Fatalf("validate: %v", err)
 	}
 	return doc
-}
-
-// sealed is the document with every object closed, so that a field that it does
-// not have is wrong.
-func sealed(t *testing.T, doc document) []byte {
-	t.Helper()
-	for _, component := range doc.Components.Schemas {
-		if component.Properties != nil {
-			component.AdditionalProperties = false
-		}
-	}
-	body, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return body
 }
