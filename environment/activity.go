@@ -22,6 +22,15 @@ type Activity struct {
 	CreatedAt  time.Time
 }
 
+// By is the entry of what an actor did.
+func (a Activity) By(actor Actor) Activity {
+	a.ActorKind, a.ActorName, a.ActorID = actor.Kind, actor.Name, nil
+	if actor.ID != uuid.Nil {
+		a.ActorID = &actor.ID
+	}
+	return a
+}
+
 // ActivityFilter narrows the log. Newest first.
 type ActivityFilter struct {
 	EntityType string

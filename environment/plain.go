@@ -1,5 +1,7 @@
 package environment
 
+import "errors"
+
 // Plainly says what a code means in words that name no host, address, user or
 // folder: what may be told to somebody who may not see where a target is.
 func Plainly(code string) string {
@@ -57,14 +59,11 @@ var ownWords = map[string]bool{
 }
 
 // WithoutTarget is an error in words that name no target, for somebody who may
-// not see where it is; nil for nil. Kind and code stay, and so does the cause,
-// which is for the log.
+// not see where it is. Kind and code stay, and so does the cause, which is for
+// the log. What is no Error is answered neutrally anyway.
 func WithoutTarget(err error) error {
-	if err == nil {
-		return nil
-	}
-	e := AsError(err)
-	if ownWords[e.Code] || e.Kind == KindInternal {
+	e, ours := errors.AsType[*Error](err)
+	if !ours || ownWords[e.Code] {
 		return err
 	}
 	return NewError(e.Kind, e.Code, Plainly(e.Code)).Remedy(Remedy(e.Code)).Because(err)

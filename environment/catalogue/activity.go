@@ -23,10 +23,9 @@ func (s *Service) Activity(ctx context.Context, actor environment.Actor, f envir
 
 func (s *Service) activity(ctx context.Context, actor environment.Actor, action, entityType, entityID string, details map[string]any) environment.Activity {
 	return environment.Activity{
-		ID: environment.NewID(), ActorKind: actor.Kind, ActorName: actor.Name,
-		Action: action, EntityType: entityType, EntityID: entityID,
+		ID: environment.NewID(), Action: action, EntityType: entityType, EntityID: entityID,
 		Details: details, RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
-	}
+	}.By(actor)
 }
 
 // changes is what a write alters, by field path. A value is {before, after}, or

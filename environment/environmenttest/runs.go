@@ -84,7 +84,7 @@ func (s *Store) Runs(_ context.Context, f running.Filter) (environment.Page[envi
 }
 
 // UpdateRun implements running.Store.
-func (s *Store) UpdateRun(_ context.Context, id, owner uuid.UUID, change func(*environment.Run) error) (environment.Run, error) {
+func (s *Store) UpdateRun(_ context.Context, id, owner uuid.UUID, change func(*environment.Run) error, activity ...environment.Activity) (environment.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row, err := s.run(id)
@@ -113,6 +113,9 @@ func (s *Store) UpdateRun(_ context.Context, id, owner uuid.UUID, change func(*e
 		s.emit(id, environment.EventState, next.EventOf(), nil)
 	}
 	s.emit(id, kind, next.EventOf(), nil)
+	for _, a := range activity {
+		s.record(a)
+	}
 	return row.copy(), nil
 }
 

@@ -85,9 +85,10 @@ func (s *Service) activity(ctx context.Context, actor environment.Actor, l envir
 	if l.RunID != nil {
 		details["runId"] = l.RunID.String()
 	}
-	return &environment.Activity{
-		ID: environment.NewID(), CompanyID: &l.CompanyID, ActorKind: actor.Kind, ActorName: actor.Name, Action: action,
+	entry := environment.Activity{
+		ID: environment.NewID(), CompanyID: &l.CompanyID, Action: action,
 		EntityType: "environment_lease", EntityID: l.ID.String(), Details: details, CreatedAt: s.now(),
 		RequestID: environment.RequestID(ctx),
-	}
+	}.By(actor)
+	return &entry
 }

@@ -13,10 +13,7 @@ import (
 // Cancel asks a probe to stop, wherever it runs. Cancelling what has ended is
 // not an error.
 func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Probe, error) {
-	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
-		return environment.Probe{}, err
-	}
-	p, err := s.store.Probe(ctx, id)
+	p, err := s.find(ctx, actor, access.ManageEnvironment, id)
 	if err != nil || p.State.Ended() {
 		return p, err
 	}

@@ -18,6 +18,7 @@ import (
 // beginning and the end of a saved environment's also bump the catalogue and wake
 // CatalogueSubject. The list shows no stages of a probe under way by itself.
 type Store interface {
+	Settings(context.Context) (environment.Settings, error)
 	Environment(context.Context, uuid.UUID) (environment.EnvironmentView, error)
 	ListEnvironments(context.Context, environment.ListFilter) (environment.Page[environment.EnvironmentView], error)
 	// CreateProbe inserts a queued probe. When the saved environment has one

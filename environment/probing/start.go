@@ -26,17 +26,34 @@ type job struct {
 
 // Start begins a probe of a saved environment; the one under way when there is
 // one. It returns at once; the probe does not end with ctx. KindConflict with
-// code environment_inactive when it is archived; KindUnavailable with code
+// code environment_inactive when it is archived, or environments_disabled; KindUnavailable with code
 // provider_unavailable when its driver is not installed, or server_stopping.
 func (s *Service) Start(ctx context.Context, actor environment.Actor, id uuid.UUID, company *uuid.UUID) (environment.Probe, error) {
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return environment.Probe{}, err
 	}
+	settings, err := s.enabled(ctx)
+	if err != nil {
+		return environment.Probe{}, err
+	}
 	view, err := s.store.Environment(ctx, id)
+	if err == nil && settings.Hides(view.Driver) {
+		err = environment.NotFound("environment")
+	}
 	if err != nil {
 		return environment.Probe{}, err
 	}
 	return s.startSaved(ctx, actor, view.Environment, company)
+}
+
+// enabled returns the settings; KindConflict with code environments_disabled
+// while environments are turned off.
+func (s *Service) enabled(ctx context.Context) (environment.Settings, error) {
+	settings, err := s.store.Settings(ctx)
+	if err != nil {
+		return settings, err
+	}
+	return settings, settings.Refusal()
 }
 
 func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env environment.Environment, company *uuid.UUID) (environment.Probe, error) {
@@ -63,6 +80,9 @@ func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, compa
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return environment.Probe{}, err
 	}
+	if _, err := s.enabled(ctx); err != nil {
+		return environment.Probe{}, err
+	}
 	spec, err := s.specs.DraftSpec(ctx, actor, baseID, d)
 	if err != nil {
 		return environment.Probe{}, err
@@ -83,6 +103,9 @@ func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, compa
 // is left out.
 func (s *Service) StartAll(ctx context.Context, actor environment.Actor) ([]environment.Probe, error) {
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
+		return nil, err
+	}
+	if _, err := s.enabled(ctx); err != nil {
 		return nil, err
 	}
 	started := []environment.Probe{}

@@ -153,10 +153,10 @@ func during(stages []environment.Stage) string {
 // activityOf is the entry of the log for a finished probe.
 func activityOf(j job, p environment.Probe) environment.Activity {
 	a := environment.Activity{
-		ID: environment.NewID(), CompanyID: p.CompanyID, ActorKind: j.actor.Kind, ActorName: j.actor.Name, RequestID: j.request,
+		ID: environment.NewID(), CompanyID: p.CompanyID, RequestID: j.request,
 		Action: "environment.probed", EntityType: "environment", CreatedAt: *p.FinishedAt,
 		Details: map[string]any{"driver": p.Driver, "ok": p.OK, "summary": p.Summary},
-	}
+	}.By(j.actor)
 	saved := ""
 	if p.EnvironmentID != nil {
 		saved = p.EnvironmentID.String()

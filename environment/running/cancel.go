@@ -13,14 +13,11 @@ import (
 // queue ends at once; any other is cancelling until its work is gone from the
 // target. Cancelling what has ended changes nothing.
 func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Run, error) {
-	if err := access.May(actor, access.CancelRun, access.Instance); err != nil {
-		return environment.Run{}, err
-	}
-	run, err := s.store.Run(ctx, id)
+	run, err := s.find(ctx, actor, access.CancelRun, id)
 	if err != nil || run.Status.Ended() || run.CancelBy != nil {
-		return run, err
+		return seen(actor, run), err
 	}
-	return s.store.UpdateRun(ctx, id, uuid.Nil, func(r *environment.Run) error {
+	run, err = s.store.UpdateRun(ctx, id, uuid.Nil, func(r *environment.Run) error {
 		if r.Status.Ended() || r.CancelBy != nil {
 			return nil
 		}
@@ -33,5 +30,6 @@ func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.U
 		r.Status, r.FinishedAt, r.Input = environment.RunCancelled, &now, nil
 		leave(r, now)
 		return nil
-	})
+	}, s.entry(ctx, actor, "run.cancelled", run))
+	return seen(actor, run), err
 }

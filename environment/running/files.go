@@ -21,14 +21,19 @@ const filesLimit = 10 * time.Second
 // got one; else what the driver says, or a probe's code when the target cannot
 // be reached.
 func (s *Service) Files(ctx context.Context, actor environment.Actor, id uuid.UUID, path string) (environment.WorkspaceEntry, error) {
-	var none environment.WorkspaceEntry
-	if err := access.May(actor, access.ReadRuns, access.Instance); err != nil {
-		return none, err
-	}
-	run, err := s.store.Run(ctx, id)
+	run, err := s.find(ctx, actor, access.ReadRuns, id)
 	if err != nil {
-		return none, err
+		return environment.WorkspaceEntry{}, err
 	}
+	entry, err := s.files(ctx, run, path)
+	if err != nil && !access.Whole(actor) {
+		err = environment.WithoutTarget(err)
+	}
+	return entry, err
+}
+
+func (s *Service) files(ctx context.Context, run environment.Run, path string) (environment.WorkspaceEntry, error) {
+	var none environment.WorkspaceEntry
 	if run.LeaseID == nil {
 		return none, environment.NotFound("workspace")
 	}

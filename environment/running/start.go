@@ -9,14 +9,20 @@ import (
 	"berth/environment"
 	"berth/environment/access"
 	"berth/environment/crew"
+
+	"github.com/google/uuid"
 )
 
 // Start validates, writes the queued run and begins. It returns at once.
 //
+// Without an environment it is an agent's own default, else the instance's.
+//
 // KindInvalid with the fields, or with code environment_required or
-// environment_not_found; KindConflict with code environment_inactive,
-// environment_in_maintenance or managed_sandbox_unavailable; KindUnavailable
-// with code provider_unavailable or server_stopping; KindNotFound with code
+// environment_not_found; KindConflict with code environments_disabled,
+// environment_inactive, environment_in_maintenance, environment_company_mismatch
+// or managed_sandbox_unavailable; KindForbidden with code local_admins_only for
+// whoever may not run work on the server itself; KindUnavailable with code
+// provider_unavailable or server_stopping; KindNotFound with code
 // company_not_found.
 func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) (environment.Run, error) {
 	if err := access.May(actor, access.StartRun, access.Company(in.CompanyID)); err != nil {
@@ -25,23 +31,29 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	if !s.crew.IsOpen() {
 		return environment.Run{}, stopping()
 	}
-	known, err := s.look(ctx, in)
+	known, err := s.look(ctx, actor, in)
 	if err != nil {
+		return environment.Run{}, err
+	}
+	if err := known.settings.Refusal(); err != nil {
 		return environment.Run{}, err
 	}
 	limit := timeoutLimit(known.settings)
 	if err := environment.InvalidFields(in.problems(limit)); err != nil {
 		return environment.Run{}, err
 	}
-	env, err := s.choose(in, known)
+	env, err := s.choose(actor, known)
 	if err != nil {
+		return environment.Run{}, err
+	}
+	if err := s.specs.Serves(ctx, env, &in.CompanyID); err != nil {
 		return environment.Run{}, err
 	}
 	run := s.newRun(actor, in, env, limit)
 	if run.Input, err = s.seal(run.ID, cargo{Env: in.Env, Stdin: in.Stdin}); err != nil {
 		return environment.Run{}, err
 	}
-	if err := s.store.CreateRun(ctx, run, s.started(ctx, actor, run)); err != nil {
+	if err := s.store.CreateRun(ctx, run, s.entry(ctx, actor, "run.started", run)); err != nil {
 		if crew.Transient(err) {
 			s.crew.Go(func(ctx context.Context) { s.disown(ctx, run) })
 		}
@@ -50,37 +62,62 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	// Refused only when the server began to stop meanwhile: the row is safe and
 	// the next server begins it.
 	s.crew.Go(func(ctx context.Context) { s.work(ctx, run) })
-	return run, nil
+	return seen(actor, run), nil
 }
 
 // surroundings are what a start depends on.
 type surroundings struct {
 	settings environment.Settings
+	chosen   *uuid.UUID // the environment; nil: none
 	view     environment.EnvironmentView
 	viewErr  error
 }
 
 // look reads what a start depends on, all at once: each read is a wait.
-func (s *Service) look(ctx context.Context, in Input) (surroundings, error) {
-	var known surroundings
+func (s *Service) look(ctx context.Context, actor environment.Actor, in Input) (surroundings, error) {
+	known := surroundings{chosen: in.EnvironmentID}
 	var errCompany, errSettings error
 	var reads sync.WaitGroup
 	reads.Go(func() { _, errCompany = s.store.Company(ctx, in.CompanyID) })
 	reads.Go(func() { known.settings, errSettings = s.store.Settings(ctx) })
-	if in.EnvironmentID != nil {
-		known.view, known.viewErr = s.store.Environment(ctx, *in.EnvironmentID)
+	if known.chosen != nil {
+		known.view, known.viewErr = s.store.Environment(ctx, *known.chosen)
 	}
 	reads.Wait()
 	if errCompany != nil {
 		return known, errCompany
 	}
-	return known, errSettings
+	if errSettings != nil || known.chosen != nil {
+		return known, errSettings
+	}
+	var err error
+	if known.chosen, err = s.otherwise(ctx, actor, known.settings); err == nil && known.chosen != nil {
+		known.view, known.viewErr = s.store.Environment(ctx, *known.chosen)
+	}
+	return known, err
+}
+
+// otherwise is where work goes that names no environment; nil for nowhere.
+func (s *Service) otherwise(ctx context.Context, actor environment.Actor, settings environment.Settings) (*uuid.UUID, error) {
+	if actor.Kind == environment.ActorAgent {
+		agents, ok := s.store.(interface {
+			Agent(context.Context, uuid.UUID) (environment.Agent, error)
+		})
+		if !ok {
+			return settings.DefaultEnvironmentID, nil
+		}
+		agent, err := agents.Agent(ctx, actor.ID)
+		if err != nil || agent.DefaultEnvironmentID != nil {
+			return agent.DefaultEnvironmentID, err
+		}
+	}
+	return settings.DefaultEnvironmentID, nil
 }
 
 // choose returns the environment of a run, or why it cannot be used.
-func (s *Service) choose(in Input, known surroundings) (environment.Environment, error) {
+func (s *Service) choose(actor environment.Actor, known surroundings) (environment.Environment, error) {
 	switch err := known.viewErr; {
-	case in.EnvironmentID == nil:
+	case known.chosen == nil:
 		return environment.Environment{}, atEnvironment(environment.Invalid(environment.CodeEnvironmentRequired, "Choose an environment."))
 	case environment.CodeOf(err) == environment.CodeEnvironmentNotFound:
 		return environment.Environment{}, atEnvironment(environment.Invalid(environment.CodeEnvironmentNotFound, "There is no such environment."))
@@ -95,11 +132,26 @@ func (s *Service) choose(in Input, known surroundings) (environment.Environment,
 	case env.Status == environment.StatusMaintenance:
 		return env, environment.Conflict(environment.CodeEnvironmentMaintenance, "The environment "+env.Name+" is in maintenance.").
 			Remedy("Wait until the maintenance is over, or choose another environment.")
-	case env.Driver == environment.DriverLocal && known.settings.EnableManagedSandboxOnly:
-		return env, environment.Conflict(environment.CodeManagedSandboxOnly, "This instance runs work in its managed sandbox only, and has none.")
+	case known.settings.Hides(env.Driver):
+		return env, environment.ManagedSandboxOnly()
+	}
+	if env.Driver == environment.DriverLocal {
+		if err := mayRunOnLocal(actor); err != nil {
+			return env, err
+		}
 	}
 	_, err := environment.Ability[environment.Execer](s.drivers, env.Driver)
 	return env, err
+}
+
+// mayRunOnLocal refuses work on the server itself by whoever is no instance admin,
+// in whatever mode: what runs there can read what the server can.
+func mayRunOnLocal(actor environment.Actor) error {
+	if err := access.May(actor, access.RunOnLocal, access.Instance); err != nil {
+		return environment.NewError(environment.KindForbidden, environment.CodeLocalAdminsOnly,
+			"Only instance admins run work on the server itself.").Remedy(environment.Remedy(environment.CodeLocalAdminsOnly)).Because(err)
+	}
+	return nil
 }
 
 func atEnvironment(e *environment.Error) error {
@@ -120,6 +172,9 @@ func (s *Service) newRun(actor environment.Actor, in Input, env environment.Envi
 		EnvNames: slices.Sorted(maps.Keys(in.Env)), TimeoutSec: in.timeout(limit), Status: environment.RunQueued,
 		Owner: s.opts.Owner, ActorName: actor.Name, CreatedAt: now,
 		Phases: []environment.Phase{{Name: phaseQueued, StartedAt: now}},
+	}
+	if actor.Kind == environment.ActorAgent {
+		run.AgentID = &actor.ID
 	}
 	if run.EnvNames == nil {
 		run.EnvNames = []string{}
@@ -143,13 +198,15 @@ func (s *Service) describe(env environment.Environment) string {
 	return env.Driver
 }
 
-// started is the activity of a start. The command stays out of it: people put
-// secrets there.
-func (s *Service) started(ctx context.Context, actor environment.Actor, run environment.Run) environment.Activity {
-	return environment.Activity{
-		ID: environment.NewID(), CompanyID: &run.CompanyID, ActorKind: actor.Kind, ActorName: actor.Name,
-		Action: "run.started", EntityType: "run", EntityID: run.ID.String(), RequestID: environment.RequestID(ctx),
-		Details:   map[string]any{"kind": run.Kind, "driver": run.Driver, "environmentId": run.EnvironmentID.String(), "environment": run.EnvironmentName},
-		CreatedAt: run.CreatedAt,
+// entry is the activity of what was done with a run. The command stays out of it:
+// people put secrets there.
+func (s *Service) entry(ctx context.Context, actor environment.Actor, action string, run environment.Run) environment.Activity {
+	details := map[string]any{"kind": run.Kind, "driver": run.Driver, "environment": run.EnvironmentName}
+	if run.EnvironmentID != nil {
+		details["environmentId"] = run.EnvironmentID.String()
 	}
+	return environment.Activity{
+		ID: environment.NewID(), CompanyID: &run.CompanyID, Action: action, EntityType: "run", EntityID: run.ID.String(),
+		RequestID: environment.RequestID(ctx), Details: details, CreatedAt: s.now(),
+	}.By(actor)
 }
