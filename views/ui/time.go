@@ -27,6 +27,22 @@ func Ago(at, now time.Time) string {
 	return at.UTC().Format("2 Jan 2006")
 }
 
+// Left is how long a moment is ahead, in words; "no time" when it is past.
+func Left(at, now time.Time) string {
+	d := at.Sub(now)
+	switch {
+	case d <= 0:
+		return "no time"
+	case d < time.Minute:
+		return "less than a minute"
+	case d < time.Hour:
+		return Count(int(d.Minutes()), "minute", "minutes")
+	case d < 48*time.Hour:
+		return Count(int(d.Hours()), "hour", "hours")
+	}
+	return Count(int(d.Hours()/24), "day", "days")
+}
+
 // Millis is a duration as people say it: "184 ms", "1.9 s", "2 min 3 s".
 func Millis(ms int64) string {
 	switch {
