@@ -30,19 +30,23 @@ type message struct {
 type eventStream struct {
 	subject uuid.UUID
 	// events returns what happened after a sequence number, in order.
-	events func(ctx context.Context, after int64) ([]environment.Event, error)
+	events func(ctx context.Context, actor environment.Actor, after int64) ([]environment.Event, error)
 	// ended tells whether nothing will happen any more.
-	ended func(context.Context) (bool, error)
+	ended func(context.Context, environment.Actor) (bool, error)
 	// render makes the messages of an event; none skips it. An error ends the
 	// stream.
-	render func(context.Context, environment.Event) ([]message, error)
+	render renderEvent
 }
+
+// renderEvent makes the messages of an event, as an actor may see it.
+type renderEvent func(context.Context, environment.Actor, environment.Event) ([]message, error)
 
 // serveEvents sends a subject's events until its end event, the caller's
 // leaving, or the server's stop. It goes on after the event named by
 // Last-Event-ID or ?after=. Errors before the first event are ordinary answers;
 // while the database is away later on, the stream waits and reads again. A
 // caller who has seen the end already gets 204, at which a browser stops asking.
+// One who may no longer is told so, in an end event with a reason.
 func (s *server) serveEvents(c echo.Context, stream eventStream) error {
 	after, err := eventsAfter(c)
 	if err != nil {
@@ -51,10 +55,12 @@ func (s *server) serveEvents(c echo.Context, stream eventStream) error {
 	ctx := c.Request().Context()
 	wake, unsubscribe := s.Feed.Subscribe(stream.subject)
 	defer unsubscribe()
-	if _, err := stream.ended(ctx); err != nil {
+	who, unwatch := s.standingOf(s.actor(c))
+	defer unwatch()
+	if _, err := stream.ended(ctx, who.actor); err != nil {
 		return err // there is no such subject
 	}
-	f := &follower{server: s, stream: stream, wake: wake, after: after}
+	f := &follower{server: s, stream: stream, who: who, wake: wake, after: after}
 	events, finished, err := f.read(ctx)
 	if err != nil {
 		return err
@@ -66,7 +72,11 @@ func (s *server) serveEvents(c echo.Context, stream eventStream) error {
 	if err := f.out.open(c.Response()); err != nil || c.Request().Header.Get(headMark) != "" {
 		return err
 	}
-	if err := f.follow(ctx, events); err != nil && ctx.Err() == nil && !errors.Is(err, errStopping) {
+	err = f.follow(ctx, events)
+	if why := whyNoMore(err); why != "" {
+		return f.out.dismiss(why)
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errStopping) {
 		return fmt.Errorf("stream of %s: %w", stream.subject, err)
 	}
 	return nil
@@ -79,6 +89,7 @@ var errStopping = errors.New("the server stops")
 type follower struct {
 	server *server
 	stream eventStream
+	who    *standing
 	out    *sseWriter
 	wake   <-chan struct{}
 	after  int64
@@ -124,6 +135,12 @@ func (f *follower) wait(ctx context.Context, beat, again <-chan time.Time) error
 			return errStopping
 		case <-f.wake:
 			return nil
+		case <-f.who.woken:
+			f.who.pending = true
+			return nil
+		case <-f.who.due:
+			f.who.pending = true
+			return nil
 		case <-again:
 			return nil
 		case <-beat:
@@ -135,23 +152,28 @@ func (f *follower) wait(ctx context.Context, beat, again <-chan time.Time) error
 }
 
 // read returns the next events; finished when there is none and none will come.
+// Whoever may read no more gets nothing of them.
 func (f *follower) read(ctx context.Context) (events []environment.Event, finished bool, err error) {
-	events, err = f.stream.events(ctx, f.after)
+	if err := f.who.confirm(ctx); err != nil {
+		return nil, false, err
+	}
+	actor := f.who.actor
+	events, err = f.stream.events(ctx, actor, f.after)
 	if err != nil || len(events) > 0 {
 		return events, false, err
 	}
-	ended, err := f.stream.ended(ctx)
+	ended, err := f.stream.ended(ctx, actor)
 	if err != nil || !ended {
 		return nil, false, err
 	}
-	events, err = f.stream.events(ctx, f.after) // the end may have come in between
+	events, err = f.stream.events(ctx, actor, f.after) // the end may have come in between
 	return events, err == nil && len(events) == 0, err
 }
 
 // send writes events and reports whether the end was among them.
 func (f *follower) send(ctx context.Context, events []environment.Event) (done bool, err error) {
 	for _, e := range events {
-		messages, err := f.stream.render(ctx, e)
+		messages, err := f.stream.render(ctx, f.who.actor, e)
 		if err != nil {
 			return false, err
 		}
@@ -224,6 +246,15 @@ func (o *sseWriter) send(id int64, m message) error {
 		return o.flush()
 	}
 	return nil
+}
+
+// dismiss ends a stream whose reader may read no more.
+func (o *sseWriter) dismiss(why string) error {
+	o.buf.Reset() // what was not sent yet is not for this reader any more
+	if err := o.send(0, message{Event: string(environment.EventEnd), Data: []byte(`{"reason":"` + why + `"}`)}); err != nil {
+		return err
+	}
+	return o.flush()
 }
 
 func (o *sseWriter) comment() error {

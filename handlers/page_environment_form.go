@@ -130,14 +130,12 @@ func (s *server) probeForm(c echo.Context) error {
 }
 
 func (s *server) showProbedForm(c echo.Context, values views.FormValues, probe environment.Probe) error {
-	ctx, stop := s.untilStopping(c.Request().Context())
-	defer stop()
-	ended, err := s.Probing.Wait(ctx, s.actor(c), probe.ID)
+	ended, err := s.endOf(c, probe.ID)
 	if err != nil {
 		return err
 	}
 	f := views.Form{Values: values, Probe: &ended}
-	if f.Saved, err = s.savedOf(ctx, s.actor(c), values); err != nil {
+	if f.Saved, err = s.savedOf(c.Request().Context(), s.actor(c), values); err != nil {
 		return err
 	}
 	return s.showForm(c, http.StatusOK, f)

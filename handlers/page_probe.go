@@ -99,8 +99,7 @@ func (s *server) probeFollow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	actor := s.actor(c)
-	return s.serveEvents(c, s.probeStream(c, id, func(ctx context.Context, e environment.Event) ([]message, error) {
+	return s.serveEvents(c, s.probeStream(id, func(ctx context.Context, actor environment.Actor, e environment.Event) ([]message, error) {
 		return s.probeMessages(ctx, actor, id, e)
 	}))
 }

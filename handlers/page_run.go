@@ -99,8 +99,7 @@ func (s *server) runFollow(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	actor := s.actor(c)
-	return s.serveEvents(c, s.runStream(c, run.ID, func(ctx context.Context, e environment.Event, output string) ([]message, error) {
+	return s.serveEvents(c, s.runStream(run.ID, func(ctx context.Context, actor environment.Actor, e environment.Event, output string) ([]message, error) {
 		if e.Chunk != nil {
 			return fragments(ctx, environment.EventOutput, views.OutputPiece(views.NewPiece(e.Chunk.Stream, output)))
 		}

@@ -44,18 +44,17 @@ func (s *server) probeEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.serveEvents(c, s.probeStream(c, id, renderEventJSON))
+	return s.serveEvents(c, s.probeStream(id, renderEventJSON))
 }
 
 // probeStream is the stream of a probe, each event rendered by render.
-func (s *server) probeStream(c echo.Context, id uuid.UUID, render func(context.Context, environment.Event) ([]message, error)) eventStream {
-	actor := s.actor(c)
+func (s *server) probeStream(id uuid.UUID, render renderEvent) eventStream {
 	return eventStream{
 		subject: id,
-		events: func(ctx context.Context, after int64) ([]environment.Event, error) {
+		events: func(ctx context.Context, actor environment.Actor, after int64) ([]environment.Event, error) {
 			return s.Probing.Events(ctx, actor, id, after)
 		},
-		ended: func(ctx context.Context) (bool, error) {
+		ended: func(ctx context.Context, actor environment.Actor) (bool, error) {
 			probe, err := s.Probing.Get(ctx, actor, id)
 			return probe.State.Ended(), err
 		},
@@ -64,7 +63,7 @@ func (s *server) probeStream(c echo.Context, id uuid.UUID, render func(context.C
 }
 
 // renderEventJSON is an event as the API's streams send it.
-func renderEventJSON(_ context.Context, e environment.Event) ([]message, error) {
+func renderEventJSON(_ context.Context, _ environment.Actor, e environment.Event) ([]message, error) {
 	data := []byte(e.Payload)
 	if e.Kind == environment.EventStage {
 		var stage environment.Stage

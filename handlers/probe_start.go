@@ -79,30 +79,32 @@ func (s *server) answerProbe(c echo.Context, probe environment.Probe) error {
 	if !wait {
 		return writeJSON(c, http.StatusAccepted, probeShape(probe))
 	}
-	ctx, stop := s.untilStopping(c.Request().Context())
-	defer stop()
-	ended, err := s.Probing.Wait(ctx, s.actor(c), probe.ID)
+	ended, err := s.endOf(c, probe.ID)
 	if err != nil {
-		if s.isStopping() {
-			return environment.Unavailable("server_stopping", "The server stops; read the probe when it is back.").
-				With("probeId", probe.ID).Because(err)
-		}
 		return err
 	}
 	return writeJSON(c, http.StatusOK, probeShape(ended))
 }
 
-// untilStopping is ctx that also ends when the server stops.
-func (s *server) untilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-s.Stopping:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(); <-done }
+// endOf waits for a probe to end, as long as the caller may know of it and the
+// server does not stop.
+func (s *server) endOf(c echo.Context, id uuid.UUID) (environment.Probe, error) {
+	actor := s.actor(c)
+	ctx, stop := s.whileAllowed(c.Request().Context(), actor, func(ctx context.Context, actor environment.Actor) error {
+		_, err := s.Probing.Get(ctx, actor, id)
+		return err
+	})
+	defer stop()
+	ended, err := s.Probing.Wait(ctx, actor, id)
+	if err == nil {
+		return ended, nil
+	}
+	if refused := refusedMeanwhile(ctx); refused != nil {
+		return environment.Probe{}, refused
+	}
+	if s.isStopping() {
+		return environment.Probe{}, environment.Unavailable("server_stopping", "The server stops; read the probe when it is back.").
+			With("probeId", id).Because(err)
+	}
+	return environment.Probe{}, err
 }

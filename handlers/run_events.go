@@ -21,9 +21,9 @@ func (s *server) runEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.serveEvents(c, s.runStream(c, id, func(ctx context.Context, e environment.Event, output string) ([]message, error) {
+	return s.serveEvents(c, s.runStream(id, func(ctx context.Context, actor environment.Actor, e environment.Event, output string) ([]message, error) {
 		if e.Chunk == nil {
-			return renderEventJSON(ctx, e)
+			return renderEventJSON(ctx, actor, e)
 		}
 		data, err := marshal(outputShape(*e.Chunk, output, withBytes))
 		return []message{{Event: string(environment.EventOutput), Data: data}}, err
@@ -33,49 +33,48 @@ func (s *server) runEvents(c echo.Context) error {
 // renderRun makes the messages of an event of a run. Of an output event, output
 // is its text. At the end event, what no later output completed comes first, as
 // an output event of its own.
-type renderRun func(ctx context.Context, e environment.Event, output string) ([]message, error)
+type renderRun func(ctx context.Context, actor environment.Actor, e environment.Event, output string) ([]message, error)
 
 // runStream is the stream of a run, each event rendered by render.
-func (s *server) runStream(c echo.Context, id uuid.UUID, render renderRun) eventStream {
-	actor := s.actor(c)
+func (s *server) runStream(id uuid.UUID, render renderRun) eventStream {
 	text, begunStreams := newLogText(), map[environment.Stream]bool{}
 	return eventStream{
 		subject: id,
-		events: func(ctx context.Context, after int64) ([]environment.Event, error) {
+		events: func(ctx context.Context, actor environment.Actor, after int64) ([]environment.Event, error) {
 			return s.Running.Events(ctx, actor, id, after)
 		},
-		ended: func(ctx context.Context) (bool, error) {
+		ended: func(ctx context.Context, actor environment.Actor) (bool, error) {
 			run, err := s.Running.Get(ctx, actor, id)
 			return run.Status.Ended(), err
 		},
-		render: func(ctx context.Context, e environment.Event) ([]message, error) {
+		render: func(ctx context.Context, actor environment.Actor, e environment.Event) ([]message, error) {
 			if e.Kind == environment.EventEnd {
-				return renderEnd(ctx, e, text.rest(), render)
+				return renderEnd(ctx, actor, e, text.rest(), render)
 			}
 			if e.Chunk == nil {
-				return render(ctx, e, "")
+				return render(ctx, actor, e, "")
 			}
 			chunk := e.Chunk
 			if !begunStreams[chunk.Stream] {
 				begunStreams[chunk.Stream] = true
 				s.primeText(ctx, actor, id, *chunk, text)
 			}
-			return render(ctx, e, text.decode(chunk.Stream, chunk.Data))
+			return render(ctx, actor, e, text.decode(chunk.Stream, chunk.Data))
 		},
 	}
 }
 
-func renderEnd(ctx context.Context, e environment.Event, rest []streamText, render renderRun) ([]message, error) {
+func renderEnd(ctx context.Context, actor environment.Actor, e environment.Event, rest []streamText, render renderRun) ([]message, error) {
 	var messages []message
 	for _, tail := range rest {
 		chunk := environment.Event{Kind: environment.EventOutput, Subject: e.Subject, Seq: e.Seq, Chunk: &environment.LogChunk{Stream: tail.stream}}
-		more, err := render(ctx, chunk, tail.text)
+		more, err := render(ctx, actor, chunk, tail.text)
 		if err != nil {
 			return nil, err
 		}
 		messages = append(messages, more...)
 	}
-	end, err := render(ctx, e, "")
+	end, err := render(ctx, actor, e, "")
 	return append(messages, end...), err
 }
 

@@ -65,8 +65,10 @@ type server struct {
 	assets    packedForms
 	newKeys   newKeys
 	sessions  *scs.SessionManager // nil in local_trusted
-	heartbeat time.Duration       // between comments on a stream without events
-	retry     time.Duration       // between reads of a stream whose database is away
+	limits    limits
+	askAgain  time.Duration // between questions whether who is served for long still may
+	heartbeat time.Duration // between comments on a stream without events
+	retry     time.Duration // between reads of a stream whose database is away
 }
 
 // New returns the whole HTTP surface.
@@ -77,8 +79,8 @@ func New(d Deps) http.Handler {
 
 func newServer(d Deps) *server {
 	s := &server{
-		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(),
-		heartbeat: 15 * time.Second, retry: time.Second,
+		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(), limits: newLimits(d.Now),
+		askAgain: askAgainEvery, heartbeat: 15 * time.Second, retry: time.Second,
 	}
 	if d.Mode == modeAuthenticated {
 		s.sessions = newSessions(d.Cookies)
@@ -92,7 +94,7 @@ func (s *server) handler() http.Handler {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.HTTPErrorHandler = s.handleError
-	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.findPeer, s.guardHost, s.guardOrigin, s.findActor, s.guardPath, s.guardSize, s.compress)
+	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.findPeer, s.guardHost, s.guardOrigin, s.findActor, s.guardRate, s.guardPath, s.guardSize, s.compress)
 	s.routes(e)
 	return headAsGet(e)
 }
