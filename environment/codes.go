@@ -49,6 +49,9 @@ const (
 	CodeTerminationUnproven    = "termination_unproven"
 	CodeStaleRevision          = "stale_revision"
 	CodeNameTaken              = "name_taken"
+	CodeSecretInUse            = "secret_in_use"
+	CodeTooManySecrets         = "too_many_secrets"
+	CodeKeysetChanged          = "keyset_changed" // sealed with a key that was turned over meanwhile
 	CodeHostKeyReplaces        = "host_key_replaces"
 	CodeConnectionLost         = "connection_lost"
 	CodeOutputLimit            = "output_limit"

@@ -11,6 +11,21 @@ import (
 // MaxSecret is the largest secret that is stored, in bytes.
 const MaxSecret = 64 << 10
 
+// MaxCompanySecrets is how many secrets a company has at most.
+const MaxCompanySecrets = 1000
+
+// SecretProblem says what is wrong with a new value of a company's secret; ""
+// when nothing is.
+func SecretProblem(value Secret) string {
+	switch n := len(value.Reveal()); {
+	case n == 0:
+		return "Enter a value."
+	case n > MaxSecret:
+		return "A secret has at most 64 KiB."
+	}
+	return ""
+}
+
 // Secret is a value that cannot print itself: every way that fmt, encoding/json
 // or slog have of showing it gives "[secret]". Reveal is the one way out, and
 // only drivers and the vault call it.
@@ -158,4 +173,16 @@ type Vault interface {
 	// Open decrypts; KindInternal with code "keyset_mismatch" when the keyset
 	// is not the one that sealed it.
 	Open(id uuid.UUID, ciphertext []byte) (Secret, error)
+}
+
+// SecretNameTaken is the refusal of a second secret of a name in a company.
+func SecretNameTaken(name string) *Error {
+	e := Conflict(CodeNameTaken, "The company has a secret of this name already.").With("secret", name)
+	e.Fields = []FieldError{{Field: "name", Message: e.Message}}
+	return e
+}
+
+// TooManySecrets is the refusal of one more secret of a company.
+func TooManySecrets() *Error {
+	return Conflict(CodeTooManySecrets, "A company has at most 1,000 secrets.").Remedy("Delete secrets that nothing refers to any more.")
 }

@@ -58,7 +58,39 @@ create table secret_accesses (
 );
 create index secret_accesses_of_secret on secret_accesses (secret_id, at desc, id desc);
 
+-- What the primary key's ciphertexts begin with, once the key was turned over: what
+-- another key sealed is refused from then on, so that no value is written under a
+-- key that is about to be dropped. A writer holds the lock shared until it commits;
+-- whoever turns the key over waits for it.
+alter table instance add column keyset_mark bytea;
+-- +goose StatementBegin
+create function refuse_old_seal() returns trigger language plpgsql as $$
+declare
+  mark bytea;
+  sealed bytea;
+begin
+  if tg_table_name = 'runs' then sealed := new.input; else sealed := new.ciphertext; end if;
+  perform pg_advisory_xact_lock_shared(4812005);
+  select keyset_mark into mark from instance;
+  if mark is not null and substring(sealed from 1 for length(mark)) <> mark then
+    raise exception 'sealed with a key that was turned over' using errcode = 'BK001';
+  end if;
+  return new;
+end $$;
+-- +goose StatementEnd
+create trigger secret_versions_seal before insert or update of ciphertext on secret_versions
+  for each row execute function refuse_old_seal();
+create trigger runs_seal_new before insert on runs
+  for each row when (new.input is not null) execute function refuse_old_seal();
+create trigger runs_seal before update of input on runs
+  for each row when (new.input is not null and new.input is distinct from old.input) execute function refuse_old_seal();
+
 -- +goose Down
+drop trigger runs_seal on runs;
+drop trigger runs_seal_new on runs;
+drop trigger secret_versions_seal on secret_versions;
+drop function refuse_old_seal();
+alter table instance drop column keyset_mark;
 drop table secret_accesses;
 drop table secret_bindings;
 alter table secrets add column ciphertext bytea;

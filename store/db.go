@@ -14,6 +14,7 @@ import (
 	"berth/environment/leasing"
 	"berth/environment/probing"
 	"berth/environment/running"
+	"berth/environment/secrets"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -23,6 +24,7 @@ var (
 	_ probing.Store   = (*DB)(nil)
 	_ leasing.Store   = (*DB)(nil)
 	_ running.Store   = (*DB)(nil)
+	_ secrets.Store   = (*DB)(nil)
 	_ fleet.Store     = (*DB)(nil)
 )
 

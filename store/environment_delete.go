@@ -11,8 +11,8 @@ import (
 
 const impactQuery = `
 	select e.driver = 'local' as is_local, coalesce(i.default_environment_id = e.id, false) as is_default, e.revision,
-		held.active_leases, held.pending_cleanup, work.active_runs, e.runs,
-		(select count(*) from secrets s where s.environment_id = e.id) as secrets` + viewFrom + ` where e.id = $1`
+		held.active_leases, held.pending_cleanup, work.active_runs, e.runs, assigned.agent_defaults,
+		(select count(*) from secrets s where s.environment_id = e.id and s.retired_at is null) as secrets` + viewFrom + ` where e.id = $1`
 
 type impactRow struct {
 	environment.Uses
@@ -75,7 +75,7 @@ func (db *DB) DeleteEnvironment(ctx context.Context, id uuid.UUID, o environment
 	return gone, err
 }
 
-// reassign makes to the default where from is.
+// reassign makes to the default where from is: of the instance and of agents.
 func reassign(ctx context.Context, tx *sqlx.Tx, from uuid.UUID, to *uuid.UUID) error {
 	if to == nil {
 		return nil
@@ -89,14 +89,21 @@ func reassign(ctx context.Context, tx *sqlx.Tx, from uuid.UUID, to *uuid.UUID) e
 	_, err := exec(ctx, tx, `
 		update instance set default_environment_id = $2, revision = revision + 1, updated_at = now()
 		where default_environment_id = $1`, from, *to)
+	if err != nil {
+		return err
+	}
+	_, err = exec(ctx, tx, `update agents set default_environment_id = $2, updated_at = now() where default_environment_id = $1`, from, *to)
 	return err
 }
 
-// forget deletes the row. Secrets and probes go with it by their references,
-// the probes' events here; runs and leases stay and lose the reference only.
+// forget deletes the row. Probes and bindings go with it by their references, its
+// own secrets as soon as no cleanup needs them, the probes' events here; runs and
+// leases stay and lose the reference only.
 func forget(ctx context.Context, tx *sqlx.Tx, id uuid.UUID) error {
+	if err := retireAll(ctx, tx, id); err != nil {
+		return err
+	}
 	for _, statement := range []string{
-		`delete from secrets where environment_id = $1`,
 		`delete from events where subject in (select id from probes where environment_id = $1)`,
 		`update environments set last_probe_id = null where id = $1`,
 		`delete from environments where id = $1`,

@@ -71,8 +71,10 @@ func finishWrite(ctx context.Context, tx *sqlx.Tx, w catalogue.Write) error {
 	if err := writeSecrets(ctx, tx, w); err != nil {
 		return err
 	}
-	if err := record(ctx, tx, w.Activity); err != nil {
-		return err
+	for _, a := range append([]environment.Activity{w.Activity}, w.MoreActivity...) {
+		if err := record(ctx, tx, a); err != nil {
+			return err
+		}
 	}
 	return bump(ctx, tx)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"berth/environment"
+	"berth/environment/identity"
 
 	"github.com/lib/pq"
 )
@@ -31,6 +32,7 @@ const (
 	adminShutdown       = "57P01"
 	crashShutdown       = "57P02"
 	diskFull            = "53100"
+	oldSeal             = "BK001" // of refuse_old_seal, a trigger
 
 	connectionClass   = "08" // connection exception
 	dataClass         = "22" // a value that cannot be one of its type
@@ -127,16 +129,26 @@ func full() *environment.Error {
 // violation says which rule of the schema a write broke.
 func violation(e *pq.Error) *environment.Error {
 	switch {
+	case e.Code == oldSeal:
+		return environment.Conflict(environment.CodeKeysetChanged, "The master key was turned over meanwhile.").Remedy("Try again.")
+	case e.Code == foreignKeyViolation && e.Constraint == "secret_bindings_secret":
+		return environment.Invalid(environment.CodeSecretMissing, "There is no such secret.")
 	case e.Code == uniqueViolation && strings.HasSuffix(e.Constraint, "_name_key"):
 		taken := environment.Conflict(environment.CodeNameTaken, "This name is taken.")
 		taken.Fields = []environment.FieldError{{Field: "name", Message: "This name is taken."}}
 		return taken
+	case e.Code == uniqueViolation && e.Constraint == "people_email_key":
+		return identity.EmailTaken()
 	case e.Code == uniqueViolation && e.Constraint == "environments_one_local":
 		return environment.Conflict("local_exists", "There is one local environment already.")
 	case e.Code == foreignKeyViolation && strings.Contains(e.Constraint, "company"):
 		return environment.NotFound("company")
 	case e.Code == foreignKeyViolation && strings.Contains(e.Constraint, "environment"):
 		return environment.NotFound("environment")
+	case e.Code == foreignKeyViolation && strings.Contains(e.Constraint, "person"):
+		return environment.NotFound("person")
+	case e.Code == foreignKeyViolation && strings.Contains(e.Constraint, "agent"):
+		return environment.NotFound("agent")
 	}
 	return nil
 }

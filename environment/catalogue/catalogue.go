@@ -58,6 +58,11 @@ type Store interface {
 	// Secret returns a secret's row and one of its values, by "latest" or a
 	// number; KindNotFound with code secret_missing when either is not there.
 	Secret(ctx context.Context, id uuid.UUID, version string) (environment.StoredSecret, environment.SecretVersion, error)
+	// StoredSecrets are the rows of those that are there, in no order, without values.
+	StoredSecrets(context.Context, ...uuid.UUID) ([]environment.StoredSecret, error)
+	// EnvironmentBindings are an environment's references to companies' secrets, by
+	// path.
+	EnvironmentBindings(context.Context, uuid.UUID) ([]environment.SecretBinding, error)
 	// RecordAccess notes openings of secrets; it need not wait for the disk.
 	RecordAccess(context.Context, ...environment.SecretAccess) error
 	// CatalogueRevision grows with every change of what the list shows, but for
@@ -70,12 +75,22 @@ type Store interface {
 // Write is one change of an environment's row with its secrets.
 type Write struct {
 	Environment environment.Environment
-	NewSecrets  []environment.SealedSecret
+	// NewSecrets are the environment's own and companies'. KindConflict with code
+	// name_taken and detail "secret" (its name) when the company has one of that
+	// name; with code too_many_secrets when it has environment.MaxCompanySecrets.
+	NewSecrets []environment.SealedSecret
+	// DropSecrets are own ones that the row refers to no longer. They stay, retired,
+	// while a lease or a run that may need them is not clean.
 	DropSecrets []uuid.UUID
+	// Bindings are all references to companies' secrets; nil leaves those that are
+	// stored. KindInvalid with code secret_missing when a secret is gone.
+	Bindings []environment.SecretBinding
 	// ConfigChanged says that driver, config or variables changed, so that the
 	// store sets ConfigRevision to the new Revision.
 	ConfigChanged bool
 	Activity      environment.Activity
+	// MoreActivity is of secrets that were made on the way.
+	MoreActivity []environment.Activity
 }
 
 // Service is the catalogue.

@@ -23,7 +23,7 @@ func (s *Store) impact(id uuid.UUID, reassigned bool) (environment.Impact, error
 	i := environment.Impact{EnvironmentID: id, IsManagedLocal: e.Driver == environment.DriverLocal, Uses: s.uses(e),
 		IsDefault: s.settings.DefaultEnvironmentID != nil && *s.settings.DefaultEnvironmentID == id}
 	for _, secret := range s.secrets {
-		if secret.EnvironmentID != nil && *secret.EnvironmentID == id {
+		if secret.EnvironmentID != nil && *secret.EnvironmentID == id && secret.RetiredAt == nil {
 			i.SecretCount++
 		}
 	}
@@ -69,17 +69,23 @@ func (s *Store) reassign(from, to uuid.UUID, isDefault bool) error {
 		s.settings.DefaultEnvironmentID = &to
 		s.settings.Revision++
 	}
+	for _, a := range s.agents {
+		if a.DefaultEnvironmentID != nil && *a.DefaultEnvironmentID == from {
+			a.DefaultEnvironmentID, a.UpdatedAt = &to, s.now()
+		}
+	}
 	return nil
 }
 
 // forget drops an environment with its secrets and probes; runs and leases stay.
 func (s *Store) forget(id uuid.UUID) {
 	is := func(other *uuid.UUID) bool { return other != nil && *other == id }
-	for sid, secret := range s.secrets {
+	for _, secret := range s.secrets {
 		if is(secret.EnvironmentID) {
-			delete(s.secrets, sid)
+			s.retire(secret)
 		}
 	}
+	delete(s.bindings, id)
 	for pid, p := range s.probes {
 		if is(p.EnvironmentID) {
 			delete(s.probes, pid)

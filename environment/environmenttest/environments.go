@@ -127,6 +127,11 @@ func (s *Store) uses(e *savedEnvironment) environment.Uses {
 			u.ActiveRuns++
 		}
 	}
+	for _, a := range s.agents {
+		if a.DefaultEnvironmentID != nil && *a.DefaultEnvironmentID == e.ID {
+			u.AgentDefaults++
+		}
+	}
 	return u
 }
 
@@ -137,9 +142,11 @@ func (s *Store) CreateEnvironment(_ context.Context, w catalogue.Write) (environ
 	if err := s.mayWrite(w.Environment); err != nil {
 		return environment.Environment{}, err
 	}
+	if err := s.mayWriteSecrets(w); err != nil {
+		return environment.Environment{}, err
+	}
 	e := s.insert(w.Environment)
 	s.writeSecrets(w)
-	s.record(w.Activity)
 	s.bump()
 	return e.copy(), nil
 }
@@ -152,17 +159,6 @@ func (s *Store) mayWrite(e environment.Environment) error {
 		return environment.Conflict("local_exists", "There is one local environment already.")
 	}
 	return nil
-}
-
-func (s *Store) writeSecrets(w catalogue.Write) {
-	for _, id := range w.DropSecrets {
-		if owner := s.secrets[id].EnvironmentID; owner != nil && *owner == w.Environment.ID {
-			delete(s.secrets, id)
-		}
-	}
-	for _, secret := range w.NewSecrets {
-		s.secrets[secret.ID] = secret
-	}
 }
 
 // UpdateEnvironment implements catalogue.Store.
@@ -182,6 +178,9 @@ func (s *Store) UpdateEnvironment(_ context.Context, w catalogue.Write, expect i
 	if w.Environment.Status == environment.StatusArchived && s.view(e).IsDefault {
 		return environment.Environment{}, environment.IsTheDefault(e.Name)
 	}
+	if err := s.mayWriteSecrets(w); err != nil {
+		return environment.Environment{}, err
+	}
 	next := w.Environment
 	next.Revision, next.ConfigRevision, next.CreatedAt = e.Revision+1, e.ConfigRevision, e.CreatedAt
 	if w.ConfigChanged {
@@ -191,7 +190,6 @@ func (s *Store) UpdateEnvironment(_ context.Context, w catalogue.Write, expect i
 	e.Environment = next
 	e.Environment = e.copy()
 	s.writeSecrets(w)
-	s.record(w.Activity)
 	s.bump()
 	return e.copy(), nil
 }
@@ -206,28 +204,4 @@ func (s *Store) stale(e *savedEnvironment) error {
 	}
 	return environment.NewError(environment.KindStale, environment.CodeStaleRevision, "Somebody changed this environment since.").
 		With("current", e.Revision).With("changedBy", by).With("changedAt", e.UpdatedAt.UTC())
-}
-
-// Secret implements catalogue.Store.
-func (s *Store) Secret(_ context.Context, id uuid.UUID, version string) (environment.StoredSecret, environment.SecretVersion, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	secret, ok := s.secrets[id]
-	if !ok {
-		return environment.StoredSecret{}, environment.SecretVersion{}, environment.NewError(environment.KindNotFound, environment.CodeSecretMissing, "There is no such secret.")
-	}
-	return secret.StoredSecret, environment.SecretVersion{ID: id, SecretID: id, Version: 1, Ciphertext: slices.Clone(secret.Ciphertext)}, nil
-}
-
-// RecordAccess implements catalogue.Store.
-func (s *Store) RecordAccess(context.Context, ...environment.SecretAccess) error { return nil }
-
-// DisableSecret stands in for the use case that will disable a secret.
-func (s *Store) DisableSecret(id uuid.UUID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if secret, ok := s.secrets[id]; ok {
-		secret.Disabled = true
-		s.secrets[id] = secret
-	}
 }

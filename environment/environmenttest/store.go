@@ -11,9 +11,11 @@ import (
 	"berth/environment"
 	"berth/environment/catalogue"
 	"berth/environment/fleet"
+	"berth/environment/identity"
 	"berth/environment/leasing"
 	"berth/environment/probing"
 	"berth/environment/running"
+	"berth/environment/secrets"
 
 	"github.com/google/uuid"
 )
@@ -24,6 +26,8 @@ type Stores interface {
 	probing.Store
 	leasing.Store
 	running.Store
+	identity.Store
+	secrets.Store
 	fleet.Store
 	environment.Feed
 }
@@ -40,7 +44,11 @@ type Store struct {
 	settings     environment.Settings
 	companies    []environment.Company
 	environments map[uuid.UUID]*savedEnvironment
-	secrets      map[uuid.UUID]environment.SealedSecret
+	secrets      map[uuid.UUID]*savedSecret
+	bindings     map[uuid.UUID][]environment.SecretBinding // by environment
+	accesses     []environment.SecretAccess
+	keyset       string // fingerprint
+	mark         []byte
 	probes       map[uuid.UUID]*savedProbe
 	runs         map[uuid.UUID]*savedRun
 	leases       map[uuid.UUID]environment.Lease
@@ -48,6 +56,7 @@ type Store struct {
 	activity     []environment.Activity
 	events       []environment.Event
 	readers      map[uuid.UUID][]chan struct{}
+	identities
 }
 
 // NewStore returns an empty twin whose clock is now. What goes by the
@@ -55,9 +64,10 @@ type Store struct {
 func NewStore(now func() time.Time) *Store {
 	return &Store{now: now,
 		settings:     environment.Settings{MaxRunTimeout: int(environment.MaxRunTimeout / time.Second), Revision: 1, UpdatedAt: now()},
-		environments: map[uuid.UUID]*savedEnvironment{}, secrets: map[uuid.UUID]environment.SealedSecret{},
-		probes: map[uuid.UUID]*savedProbe{}, runs: map[uuid.UUID]*savedRun{}, leases: map[uuid.UUID]environment.Lease{},
-		servers: map[uuid.UUID]*server{}, readers: map[uuid.UUID][]chan struct{}{}}
+		environments: map[uuid.UUID]*savedEnvironment{}, secrets: map[uuid.UUID]*savedSecret{},
+		bindings: map[uuid.UUID][]environment.SecretBinding{},
+		probes:   map[uuid.UUID]*savedProbe{}, runs: map[uuid.UUID]*savedRun{}, leases: map[uuid.UUID]environment.Lease{},
+		servers: map[uuid.UUID]*server{}, readers: map[uuid.UUID][]chan struct{}{}, identities: newIdentities()}
 }
 
 // Subscribe implements environment.Feed.

@@ -4,8 +4,8 @@ package secrets
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/environment"
@@ -36,20 +36,33 @@ type Store interface {
 	SecretBindings(ctx context.Context, id uuid.UUID) ([]environment.SecretBinding, error)
 	SecretAccesses(ctx context.Context, id uuid.UUID, limit int, cursor string) (environment.Page[environment.SecretAccess], error)
 
-	// Reseal rewrites up to limit sealed values (secret versions, inputs of
-	// runs) after a place, each by again, and returns the next place; "" at the
-	// end. A value that was changed meanwhile is met again.
+	// SweepSecrets deletes the retired secrets that no lease or run needs any more.
+	SweepSecrets(context.Context) (int, error)
+
+	// KeysetFingerprint names the key that the database is bound to; "" for none.
+	KeysetFingerprint(context.Context) (string, error)
+	// WakeKeyset wakes environment.KeysetSubject.
+	WakeKeyset(context.Context) error
+	// Reseal offers up to limit sealed values (secret versions, inputs of runs)
+	// after a place to again, and writes what that returns unless it is nil. It
+	// returns the next place, "" at the end, and how many were written. Each row is
+	// locked meanwhile.
 	Reseal(ctx context.Context, after string, limit int, again func(id uuid.UUID, ciphertext []byte) ([]byte, error)) (next string, n int, err error)
-	// BindKeyset notes the fingerprint of the primary key; the earlier one must
-	// be from. It wakes environment.KeysetSubject.
-	MoveKeyset(ctx context.Context, from, to string, a environment.Activity) error
+	// MoveKeyset binds the database to the key to; the earlier one must be from,
+	// else KindConflict with code keyset_mismatch. When it returns, every write of a
+	// value that does not begin with mark is refused with code keyset_changed, and
+	// those that came before can be seen. It wakes environment.KeysetSubject.
+	MoveKeyset(ctx context.Context, from, to string, mark []byte, a environment.Activity) error
 }
 
 // Keyset is the master key; store/vault.
 type Keyset interface {
 	environment.Vault
-	// Fingerprint names the primary key.
+	// Fingerprint names the primary key, Fingerprints all, the primary first.
 	Fingerprint() string
+	Fingerprints() []string
+	// Mark is what everything begins with that the primary key seals.
+	Mark() []byte
 	// Rotate adds a new primary key and writes the keyset's file; what was sealed
 	// before still opens. Prune drops every key but the primary.
 	Rotate() error
@@ -64,6 +77,19 @@ type Patch struct {
 	Description    *string
 	SetDescription bool
 	Disabled       *bool
+}
+
+// Apply lays the patch over a row.
+func (p Patch) Apply(s *environment.StoredSecret) {
+	if p.Name != nil {
+		s.Name = *p.Name
+	}
+	if p.SetDescription {
+		s.Description = p.Description
+	}
+	if p.Disabled != nil {
+		s.Disabled = *p.Disabled
+	}
 }
 
 // New is a secret to be made.
@@ -91,6 +117,8 @@ type Service struct {
 	keyset Keyset
 	now    func() time.Time
 	log    *slog.Logger
+
+	turning sync.Mutex // held while the key is turned over
 }
 
 // NewService returns the service. All arguments are needed.
@@ -98,46 +126,17 @@ func NewService(store Store, keyset Keyset, now func() time.Time, log *slog.Logg
 	return &Service{store: store, keyset: keyset, now: now, log: log}
 }
 
-var errNotYet = errors.New("not built yet")
-
-// List returns a company's secrets; no value is ever among them.
-func (s *Service) List(ctx context.Context, actor environment.Actor, company uuid.UUID, limit int, cursor string) (environment.Page[environment.StoredSecret], error) {
-	return environment.Page[environment.StoredSecret]{}, errNotYet
-}
-
-// Get returns one; KindNotFound with code secret_not_found.
-func (s *Service) Get(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.StoredSecret, Uses, error) {
-	return environment.StoredSecret{}, Uses{}, errNotYet
-}
-
-// Create makes a secret; KindConflict with code name_taken.
-func (s *Service) Create(ctx context.Context, actor environment.Actor, company uuid.UUID, in New) (environment.StoredSecret, error) {
-	return environment.StoredSecret{}, errNotYet
-}
-
-// Rotate gives a secret a new value: a new version, the latest from now on.
-func (s *Service) Rotate(ctx context.Context, actor environment.Actor, id uuid.UUID, value environment.Secret) (environment.StoredSecret, error) {
-	return environment.StoredSecret{}, errNotYet
-}
-
-// Update renames, describes, disables or enables.
-func (s *Service) Update(ctx context.Context, actor environment.Actor, id uuid.UUID, p Patch) (environment.StoredSecret, error) {
-	return environment.StoredSecret{}, errNotYet
-}
-
-// Delete removes a secret that nothing refers to; KindConflict with code
-// secret_in_use and detail "uses".
-func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.UUID) error {
-	return errNotYet
-}
-
-// Accesses says who opened it, newest first.
-func (s *Service) Accesses(ctx context.Context, actor environment.Actor, id uuid.UUID, limit int, cursor string) (environment.Page[environment.SecretAccess], error) {
-	return environment.Page[environment.SecretAccess]{}, errNotYet
-}
-
-// RotateKey gives the keyset a new primary key, seals everything again under it
-// and drops the old keys. It may be called again after it was interrupted.
-func (s *Service) RotateKey(ctx context.Context, actor environment.Actor) (Rotation, error) {
-	return Rotation{}, errNotYet
+// InUse is the refusal to delete a secret that is referred to. A lease that is not
+// clean counts, too; it is no use that anybody could take away.
+func InUse(s environment.StoredSecret, uses []environment.SecretBinding) *environment.Error {
+	list := make([]map[string]any, len(uses))
+	for i, u := range uses {
+		list[i] = map[string]any{"environmentId": u.EnvironmentID, "environmentName": u.EnvironmentName,
+			"configPath": u.ConfigPath, "version": u.Version}
+	}
+	e := environment.Conflict(environment.CodeSecretInUse, "“"+s.Name+"” is in use.").With("uses", list)
+	if len(uses) == 0 {
+		return e.Remedy("Work that was begun with it is not cleaned up yet. Try again later.")
+	}
+	return e.Remedy("Take it out of the environments that refer to it first, or disable it.")
 }

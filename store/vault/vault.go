@@ -3,121 +3,83 @@
 package vault
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
+	"sync"
 
 	"berth/environment"
 
 	"github.com/google/uuid"
-	"github.com/tink-crypto/tink-go/v2/aead"
-	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
-	"github.com/tink-crypto/tink-go/v2/keyset"
-	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
 var _ environment.Vault = (*Vault)(nil)
 
 // Vault seals and opens secrets. Its methods may be called at the same time.
 type Vault struct {
-	aead        tink.AEAD
-	fingerprint string
+	path string
+
+	mu   sync.RWMutex
+	keys keys
 }
 
 // Open returns the vault of the keyset in a file, which it makes when there is
 // none. A file that others than its owner may read or write is refused with
-// code keyset_exposed.
+// code keyset_exposed, one that is no keyset with keyset_unreadable.
 func Open(path string) (*Vault, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := create(path); err != nil {
-			return nil, fmt.Errorf("make the keyset: %w", err)
-		}
-		info, err = os.Stat(path)
+	if err := ensure(path); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("look at the keyset: %w", err)
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, environment.NewError(environment.KindForbidden, "keyset_exposed",
-			fmt.Sprintf("The keyset %s may be read or written by others (mode %04o).", path, mode)).
-			Remedy("chmod 600 " + path + "; if others could have read it, enter the stored secrets again under a new keyset.")
-	}
-	handle, err := read(path)
-	if err != nil {
-		return nil, environment.NewError(environment.KindInternal, "keyset_unreadable", "The keyset "+path+" cannot be read.").Because(err)
-	}
-	return newVault(handle)
-}
-
-func newVault(handle *keyset.Handle) (*Vault, error) {
-	primitive, err := aead.New(handle)
-	if err != nil {
-		return nil, fmt.Errorf("use the keyset: %w", err)
-	}
-	keys := insecurecleartextkeyset.KeysetMaterial(handle).GetKey()
-	if len(keys) == 0 {
-		return nil, errors.New("the keyset holds no key")
-	}
-	// Of the first key alone: a rotation adds keys behind it.
-	sum := sha256.Sum256(append([]byte("berth keyset\x00"), keys[0].GetKeyData().GetValue()...))
-	return &Vault{aead: primitive, fingerprint: hex.EncodeToString(sum[:8])}, nil
-}
-
-func read(path string) (_ *keyset.Handle, err error) {
-	f, err := os.Open(path)
+	k, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return insecurecleartextkeyset.Read(keyset.NewJSONReader(f))
+	return &Vault{path: path, keys: k}, nil
 }
 
-// create makes a keyset with one key. The file appears whole or not at all, and
-// of two servers that do this at once one's file stays, which both then read.
-func create(path string) (err error) {
-	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "keyset-") // 0600
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
-	werr := insecurecleartextkeyset.Write(handle, keyset.NewJSONWriter(f))
-	if err := errors.Join(werr, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
+func (v *Vault) current() keys {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.keys
 }
 
-// Fingerprint names the keyset without telling anything of it.
-func (v *Vault) Fingerprint() string { return v.fingerprint }
+// Fingerprint names the primary key without telling anything of it.
+func (v *Vault) Fingerprint() string { return v.current().fingerprints[0] }
+
+// Fingerprints name all keys, the primary first.
+func (v *Vault) Fingerprints() []string { return slices.Clone(v.current().fingerprints) }
+
+// Mark is what everything begins with that the primary key seals.
+func (v *Vault) Mark() []byte { return bytes.Clone(v.current().marks[0]) }
 
 // Seal implements environment.Vault. The id is part of what is authenticated, so
 // that a ciphertext is worthless in another row.
 func (v *Vault) Seal(id uuid.UUID, value environment.Secret) ([]byte, error) {
-	sealed, err := v.aead.Encrypt([]byte(value.Reveal()), id[:])
+	sealed, err := v.current().aead.Encrypt([]byte(value.Reveal()), id[:])
 	if err != nil {
 		return nil, fmt.Errorf("seal a secret: %w", err)
 	}
 	return sealed, nil
 }
 
-// Open implements environment.Vault.
+// Open implements environment.Vault. What a key sealed that this vault does not
+// know makes it read the file again: another server may have turned the key over.
 func (v *Vault) Open(id uuid.UUID, sealed []byte) (environment.Secret, error) {
-	value, err := v.aead.Decrypt(sealed, id[:])
-	if err != nil {
-		return environment.Secret{}, environment.NewError(environment.KindInternal, "keyset_mismatch",
-			"The stored secret was sealed with another keyset, or altered.").Because(err)
+	k := v.current()
+	var unread error
+	if !k.knows(sealed) {
+		unread = v.Reload()
+		k = v.current()
 	}
-	return environment.NewSecret(string(value)), nil
+	value, err := k.aead.Decrypt(sealed, id[:])
+	if err == nil {
+		return environment.NewSecret(string(value)), nil
+	}
+	message := "The stored secret was sealed with another keyset, or altered."
+	if !k.knows(sealed) {
+		message = "The stored secret was sealed with a key that this server's keyset file does not hold."
+	}
+	return environment.Secret{}, environment.NewError(environment.KindInternal, "keyset_mismatch", message).
+		Remedy("Give this server the keyset file that the other servers use.").Because(errors.Join(err, unread))
 }
