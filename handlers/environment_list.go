@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"berth/environment"
+	"berth/environment/access"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -13,6 +14,8 @@ import (
 
 // environmentList answers GET /api/companies/:c/environments. The body is kept
 // as long as the catalogue's revision stays: one short read answers most calls.
+// Whether the caller may see it was asked before, by the route; whole and reduced
+// bodies are kept apart.
 func (s *server) environmentList(c echo.Context) error {
 	company, err := pathID(c, "c", "company")
 	if err != nil {
@@ -27,7 +30,7 @@ func (s *server) environmentList(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	key := fmt.Sprintf("%s %s %q", actor.Kind, company, c.Request().URL.RawQuery)
+	key := fmt.Sprintf("whole %t %s %q", access.Whole(actor), company, c.Request().URL.RawQuery)
 	list, err := s.list.get(ctx, key, revision, func() (*cachedList, error) {
 		return s.makeList(ctx, c, actor, company, filter)
 	})

@@ -18,7 +18,7 @@ func environmentShape(v environment.EnvironmentView) api.Environment {
 }
 
 // configShape is a stored config. That of ssh always has a privateKey, and it
-// is always null.
+// is always null; a reduced one is empty.
 func configShape(driver string, config json.RawMessage) json.RawMessage {
 	if len(config) == 0 {
 		return json.RawMessage("{}")
@@ -30,7 +30,7 @@ func configShape(driver string, config json.RawMessage) json.RawMessage {
 	if err := json.Unmarshal(config, &keys); err != nil || keys == nil {
 		return json.RawMessage("{}") // what cannot be read is not shown: it may hold anything
 	}
-	if string(keys["privateKey"]) == "null" {
+	if len(keys) == 0 || string(keys["privateKey"]) == "null" {
 		return config
 	}
 	keys["privateKey"] = json.RawMessage("null")

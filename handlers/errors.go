@@ -78,6 +78,7 @@ func (s *server) handleError(err error, c echo.Context) {
 		r.status = statusGone // nobody reads the answer
 	}
 	s.logRefusal(c, r)
+	s.noteRefused(c, r)
 	if c.Response().Committed || r.status == statusGone {
 		return
 	}

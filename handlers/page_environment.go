@@ -43,7 +43,7 @@ func (s *server) detail(ctx context.Context, actor environment.Actor, id uuid.UU
 	if d.View, err = s.Catalogue.Get(ctx, actor, id); err != nil {
 		return d, err
 	}
-	if d.Settings, err = s.Catalogue.Settings(ctx, actor); err != nil {
+	if d.Settings, err = s.Catalogue.Flags(ctx); err != nil {
 		return d, err
 	}
 	capabilities, err := s.Catalogue.Capabilities(ctx, actor)

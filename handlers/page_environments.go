@@ -45,7 +45,7 @@ func (s *server) listing(c echo.Context) (views.Listing, error) {
 	if l.Filter, err = pageFilter(c); err != nil {
 		return l, err
 	}
-	if l.Settings, err = s.Catalogue.Settings(ctx, actor); err != nil {
+	if l.Settings, err = s.Catalogue.Flags(ctx); err != nil {
 		return l, err
 	}
 	if l.Capabilities, err = s.Catalogue.Capabilities(ctx, actor); err != nil {

@@ -45,10 +45,11 @@ func (s *server) keptEnvironments(c echo.Context) error {
 	return c.Blob(http.StatusOK, pageType, list.packed.choose(c, "", list.body))
 }
 
-// pageKey names everything that a page shows beside the catalogue.
+// pageKey names everything that a page shows beside the catalogue: who asks, what
+// they may do, and their companies.
 func (s *server) pageKey(c echo.Context, actor environment.Actor, companies []environment.Company) string {
 	var key bytes.Buffer
-	fmt.Fprintf(&key, "page %s %t %q", actor.Kind, isFragment(c), c.Request().URL.RequestURI())
+	fmt.Fprintf(&key, "page %s %q %t %q", rightsOf(actor), actor.Name, isFragment(c), c.Request().URL.RequestURI())
 	picked := pickedCompany(c, companies)
 	if picked != nil {
 		fmt.Fprintf(&key, " at %s", picked.ID)

@@ -1,12 +1,15 @@
 package handlers
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"berth/environment"
+	"berth/environment/access"
 	"berth/environment/running"
 	"berth/views"
 
@@ -89,11 +92,11 @@ func (s *server) showRuns(c echo.Context, status int, values views.RunValues, fa
 	if err != nil {
 		return err
 	}
-	settings, err := s.Catalogue.Settings(ctx, actor)
+	settings, err := s.Catalogue.Flags(ctx)
 	if err != nil {
 		return err
 	}
-	usable, err := s.Catalogue.List(ctx, actor, environment.ListFilter{Status: environment.StatusActive, Sort: "name"})
+	usable, err := s.usable(ctx, actor)
 	if err != nil {
 		return err
 	}
@@ -101,6 +104,19 @@ func (s *server) showRuns(c echo.Context, status int, values views.RunValues, fa
 	if err != nil {
 		return err
 	}
-	page := views.NewRunsPage(company, views.NewRunForm(company, values, usable.Items, settings, failed), views.NewRunList(runs.Items, s.Now()))
+	page := views.NewRunsPage(company, views.NewRunForm(company, values, usable, settings, failed), views.NewRunList(runs.Items, s.Now()))
 	return s.show(c, status, "Runs", views.SectionRuns, views.RunsPage(page))
+}
+
+// usable are the environments that the actor may run work in, as far as it may
+// know of them: Local is for instance admins.
+func (s *server) usable(ctx context.Context, actor environment.Actor) ([]environment.EnvironmentView, error) {
+	if access.May(actor, access.ReadEnvironments, access.Instance) != nil {
+		return nil, nil
+	}
+	page, err := s.Catalogue.List(ctx, actor, environment.ListFilter{Status: environment.StatusActive, Sort: "name"})
+	if access.May(actor, access.RunOnLocal, access.Instance) == nil {
+		return page.Items, err
+	}
+	return slices.DeleteFunc(page.Items, func(v environment.EnvironmentView) bool { return v.Driver == environment.DriverLocal }), err
 }

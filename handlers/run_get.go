@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"berth/environment"
+	"berth/environment/access"
 
 	"github.com/labstack/echo/v4"
 )
@@ -26,10 +27,10 @@ func (s *server) runGet(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, runShape(run, lease))
 }
 
-// leaseOf is the lease that a run has or had; nil when it never had one, or when
-// its row is gone.
+// leaseOf is the lease that a run has or had; nil when it never had one, when its
+// row is gone, or for an agent, which reads no leases.
 func (s *server) leaseOf(ctx context.Context, actor environment.Actor, run environment.Run) (*environment.Lease, error) {
-	if run.LeaseID == nil {
+	if run.LeaseID == nil || access.May(actor, access.ReadLeases, access.Company(run.CompanyID)) != nil {
 		return nil, nil
 	}
 	lease, err := s.Leasing.Get(ctx, actor, *run.LeaseID)
