@@ -46,12 +46,9 @@ func (s *server) formValues(c echo.Context) (views.FormValues, error) {
 	v := views.FormValues{
 		Name: f.Get("name"), Description: f.Get("description"), Driver: f.Get("driver"),
 		Host: f.Get("config.host"), Port: f.Get("config.port"), Username: f.Get("config.username"), Workspace: f.Get("config.remoteWorkspacePath"),
-		PrivateKey: secretOf(f, "config.privateKey"), Passphrase: secretOf(f, "config.passphrase"), Password: secretOf(f, "config.password"),
-		RemovePrivateKey: f.Has("removePrivateKey"), RemovePassphrase: f.Has("removePassphrase"), RemovePassword: f.Has("removePassword"),
 		KnownHosts: lines(f.Get("config.knownHosts")), FirstUse: f.Has("firstUse"),
 		RequiredTools: f.Get("config.requiredTools"), MinFreeMB: f.Get("config.minFreeMB"), ProxyJump: f.Get("config.proxyJump"),
 		KeepAlive: f.Get("config.keepAliveSec"), Certificate: lines(f.Get("config.certificate")), UseAgent: f.Has("useAgent"),
-		Vars: formVars(f),
 	}
 	if v.Driver == "" {
 		v.Driver = environment.DriverSSH
@@ -68,9 +65,7 @@ func (s *server) formValues(c echo.Context) (views.FormValues, error) {
 			return v, unreadableField("invalid_form", "revision", "The form does not say what it was made from. Load it again.")
 		}
 	}
-	if sealed := f.Get("config.generatedKey"); sealed != "" && v.PrivateKey.Empty() {
-		v.PrivateKey, err = s.newKeys.open(sealed)
-	}
+	err = s.formSecrets(f, &v)
 	return v, err
 }
 
@@ -83,19 +78,3 @@ func secretOf(f url.Values, name string) environment.Secret {
 
 // lines undoes what a browser makes of line breaks.
 func lines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
-
-func formVars(f url.Values) []views.VarValue {
-	var vars []views.VarValue
-	for i := range maxFormRows {
-		name := views.VarField(i, "name")
-		if !f.Has(name) {
-			break
-		}
-		vars = append(vars, views.VarValue{
-			Name: strings.TrimSpace(f.Get(name)), Secret: f.Get(views.VarField(i, "type")) == "secret",
-			Value:  environment.NewSecret(lines(f.Get(views.VarField(i, "value")))),
-			Stored: f.Get(views.VarField(i, "stored")), Remove: f.Has(views.VarField(i, "remove")),
-		})
-	}
-	return vars
-}

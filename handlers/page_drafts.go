@@ -86,3 +86,25 @@ func (s *server) draftSSHConfig(c echo.Context) error {
 	}
 	return render(c, http.StatusOK, views.ClientConfig(views.NewClientConfig(config, ignored, environment.AsError(err))))
 }
+
+// draftDotEnv reads a pasted .env text into rows of variables. Without htmx the
+// answer is the whole form with them.
+func (s *server) draftDotEnv(c echo.Context) error {
+	values, err := s.formValues(c)
+	if err != nil {
+		return s.refuseForm(c, values, err)
+	}
+	vars, problems := environment.ParseDotEnv(c.Request().PostForm.Get("dotenv"))
+	values, result := values.TakeDotEnv(vars, problems)
+	f := views.Form{Values: values, DotEnv: &result}
+	if f.Saved, err = s.savedOf(c.Request().Context(), s.actor(c), values); err != nil {
+		return err
+	}
+	if !isFragment(c) {
+		return s.showForm(c, http.StatusOK, f)
+	}
+	if err := s.fillForm(c, &f); err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.VariablesSection(views.NewEnvironmentForm(f, s.Now())))
+}

@@ -92,16 +92,35 @@ func (s *server) refuseForm(c echo.Context, values views.FormValues, err error) 
 }
 
 func (s *server) showForm(c echo.Context, status int, f views.Form) error {
-	var err error
-	if f.Capabilities, err = s.Catalogue.Capabilities(c.Request().Context(), s.actor(c)); err != nil {
+	if err := s.fillForm(c, &f); err != nil {
 		return err
 	}
-	f.MayManage = mayManage(s.actor(c))
 	title := "Add environment"
 	if f.Saved != nil {
 		title = "Edit " + f.Saved.Name
 	}
 	return s.show(c, status, title, views.SectionEnvironments, views.EnvironmentForm(views.NewEnvironmentForm(f, s.Now())))
+}
+
+// fillForm reads what a form shows beside its values, and seals the secrets
+// among these.
+func (s *server) fillForm(c echo.Context, f *views.Form) error {
+	ctx, actor := c.Request().Context(), s.actor(c)
+	var err error
+	if f.Capabilities, err = s.Catalogue.Capabilities(ctx, actor); err != nil {
+		return err
+	}
+	f.MayManage = mayManage(actor)
+	if f.Shelf, err = s.shelf(c); err != nil {
+		return err
+	}
+	if f.Saved != nil && f.MayManage {
+		if f.References, err = s.Catalogue.References(ctx, actor, f.Saved.Environment); err != nil {
+			return err
+		}
+	}
+	f.Values.Seal(s.newKeys.seal)
+	return nil
 }
 
 // probeForm tests the form's values. Without htmx the answer is the form with

@@ -38,6 +38,7 @@ func (s *server) pageRoutes(e *echo.Echo) {
 	e.POST(base+"/drafts/key", s.draftKey, s.needs(access.ManageEnvironment))
 	e.POST(base+"/drafts/generate-key", s.draftGenerateKey, s.needs(access.ManageEnvironment))
 	e.POST(base+"/drafts/ssh-config", s.draftSSHConfig, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/dotenv", s.draftDotEnv, s.needs(access.ManageEnvironment))
 	e.GET(base+"/probes/:pid", s.probeFragment, s.needs(access.ReadProbes))
 	e.GET(base+"/probes/:pid/stream", s.probeFollow, s.needs(access.ReadProbes))
 	e.POST(base+"/probes/:pid/cancel", s.probeStop, s.needs(access.ManageEnvironment))

@@ -1,7 +1,6 @@
 package views
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +34,10 @@ type Form struct {
 	MayManage    bool
 	Failed       *environment.Error // why the last save was refused; nil: none
 	Probe        *environment.Probe // of these values; nil: none
+	// References are what the saved row's secret references lead to.
+	References map[string]environment.SecretReference
+	Shelf      Shelf
+	DotEnv     *DotEnvResult // of a pasted text that was just read; nil: none
 }
 
 // EnvironmentFormProps is the form.
@@ -50,23 +53,16 @@ type EnvironmentFormProps struct {
 	drivers []ui.Option
 	caps    *environment.Capabilities
 	cannot  string // why it can neither be saved nor tested
+	pickers []SecretPickerProps
+	shelf   Shelf
+	dotEnv  *DotEnvResult
 	probe   *ProbePanelProps
 	pill    pill
 }
 
-// staleProps says who changed what since the form was loaded.
-type staleProps struct {
-	by       string
-	at       string
-	versions []version
-}
-
-// version is a field whose value here is not the saved one.
-type version struct{ name, yours, saved string }
-
 // NewEnvironmentForm makes the form.
 func NewEnvironmentForm(f Form, now time.Time) EnvironmentFormProps {
-	p := EnvironmentFormProps{values: f.Values, saved: f.Saved, errors: fieldErrors(f.Failed)}
+	p := EnvironmentFormProps{values: f.Values.Resolve(f.References), saved: f.Saved, errors: fieldErrors(f.Failed), shelf: f.Shelf, dotEnv: f.DotEnv}
 	if f.Saved != nil {
 		p.config, p.pill = sshConfig(f.Saved.Environment), healthPill(*f.Saved)
 	}
@@ -74,6 +70,9 @@ func NewEnvironmentForm(f Form, now time.Time) EnvironmentFormProps {
 		p.caps = &f.Capabilities[i]
 	}
 	p.drivers = driverOptions(f, p.caps != nil)
+	for _, s := range p.values.secretFields() {
+		p.pickers = append(p.pickers, p.picker(s, f.References, f.Shelf))
+	}
 	p.state = formState(f, p)
 	switch p.state {
 	case FormRestricted:
@@ -142,62 +141,6 @@ func driverOptions(f Form, installed bool) []ui.Option {
 	return options
 }
 
-func newStale(f Form, now time.Time) staleProps {
-	s := staleProps{by: "somebody"}
-	if by := fmt.Sprint(f.Failed.Details["changedBy"]); f.Failed.Details["changedBy"] != nil && by != "" {
-		s.by = by
-	}
-	if at, ok := f.Failed.Details["changedAt"].(time.Time); ok {
-		s.at = ui.Ago(at, now)
-	}
-	if f.Saved != nil {
-		s.versions = differences(f.Values, FormValuesOf(f.Saved.Environment))
-	}
-	return s
-}
-
-// differences lists the fields in which two forms differ. Secrets are not
-// compared: their values are not known here.
-func differences(yours, saved FormValues) []version {
-	pairs := []version{
-		{"Name", yours.Name, saved.Name}, {"Description", yours.Description, saved.Description},
-		{"Host", yours.Host, saved.Host}, {"Port", yours.Port, saved.Port}, {"User", yours.Username, saved.Username},
-		{"Workspace folder", yours.Workspace, saved.Workspace}, {"Trusted host keys", yours.KnownHosts, saved.KnownHosts},
-		{"Jump hosts", yours.ProxyJump, saved.ProxyJump}, {"Required tools", yours.RequiredTools, saved.RequiredTools},
-		{"Keep-alive", yours.KeepAlive, saved.KeepAlive}, {"Free disk", yours.MinFreeMB, saved.MinFreeMB},
-		{"Variables", varNames(yours), varNames(saved)},
-	}
-	return slices.DeleteFunc(pairs, func(v version) bool {
-		return strings.TrimSpace(v.yours) == strings.TrimSpace(v.saved)
-	})
-}
-
-// varNames lists variables; plain values are compared through their names' "=".
-func varNames(v FormValues) string {
-	var parts []string
-	for _, row := range v.Vars {
-		if row.Name == "" || row.Remove {
-			continue
-		}
-		part := row.Name
-		if shown := row.shown(); shown != "" {
-			part += "=" + shown
-		}
-		parts = append(parts, part)
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, "\n")
-}
-
-// shown is a variable's value as the form may show it: never one that is secret
-// or looks it.
-func (v VarValue) shown() string {
-	if v.Secret || environment.LooksSecret(v.Name, v.Value.Reveal()) {
-		return ""
-	}
-	return v.Value.Reveal()
-}
-
 func (p EnvironmentFormProps) title() string {
 	if p.saved == nil {
 		return "Add environment"
@@ -259,12 +202,12 @@ func formOrder() []string {
 // firstBad is the first field with an error, in the order of the form.
 func (p EnvironmentFormProps) firstBad() string {
 	for _, name := range formOrder() {
-		if p.errors[name] != "" {
+		if ofSecret(p.errors, name) != "" {
 			return name
 		}
 	}
 	for name := range p.errors {
-		if !strings.HasPrefix(name, "envVars") {
+		if !strings.Contains(name, "envVars") {
 			return name
 		}
 	}
@@ -283,7 +226,7 @@ func (p EnvironmentFormProps) general() []string {
 	known := append(formOrder(), "config.proxyJump", "config.keepAliveSec", "config.useAgent", "config.strictHostKeyChecking")
 	var out []string
 	for name, message := range p.errors {
-		if !slices.Contains(known, name) && !p.isVar(name) {
+		if !slices.Contains(known, name) && !p.isVar(name) && !p.isSecret(name) {
 			out = append(out, message)
 		}
 	}
@@ -292,8 +235,15 @@ func (p EnvironmentFormProps) general() []string {
 }
 
 func (p EnvironmentFormProps) isVar(field string) bool {
-	name, ok := strings.CutPrefix(field, "envVars.")
-	return ok && slices.ContainsFunc(p.values.Vars, func(v VarValue) bool { return v.Name == name })
+	return slices.ContainsFunc(p.values.Vars, func(v VarValue) bool {
+		return ofSecret(map[string]string{field: field}, "envVars."+v.Name) != ""
+	})
+}
+
+func (p EnvironmentFormProps) isSecret(field string) bool {
+	return slices.ContainsFunc(p.values.secretFields(), func(s secretField) bool {
+		return ofSecret(map[string]string{field: field}, s.field) != ""
+	})
 }
 
 func (p EnvironmentFormProps) advancedOpen() bool {
@@ -307,7 +257,5 @@ func (p EnvironmentFormProps) unsaved() bool {
 	return p.state == FormInvalid || p.state == FormStale || p.state == FormSaveError
 }
 
-// typedSecret says that a secret was typed that the form does not hold any more.
-func (p EnvironmentFormProps) typedSecret() bool {
-	return !p.values.Password.Empty() || !p.values.Passphrase.Empty()
-}
+// keptSecret says that a secret was typed that the form does not show.
+func (p EnvironmentFormProps) keptSecret() bool { return p.values.sealed() }

@@ -12,6 +12,7 @@ type varRow struct {
 	VarValue
 	index int
 	err   string
+	shelf Shelf
 }
 
 // spareRows is how many empty rows stand below the variables: without scripts
@@ -21,13 +22,17 @@ const spareRows = 2
 func (p EnvironmentFormProps) varRows() []varRow {
 	rows := make([]varRow, 0, len(p.values.Vars)+spareRows)
 	for _, v := range p.values.Vars {
-		if v.Name == "" && v.Value.Empty() && p.errors["envVars."] == "" {
+		if v.empty() && p.errors["envVars."] == "" {
 			continue
 		}
-		rows = append(rows, varRow{VarValue: v, index: len(rows), err: p.errors["envVars."+v.Name]})
+		row := varRow{VarValue: v, index: len(rows), err: ofSecret(p.errors, "envVars."+v.Name), shelf: p.shelf}
+		if row.err == "" && p.dotEnv != nil {
+			row.err = p.dotEnv.problemOf(len(rows))
+		}
+		rows = append(rows, row)
 	}
 	for range spareRows {
-		rows = append(rows, varRow{index: len(rows)})
+		rows = append(rows, varRow{index: len(rows), shelf: p.shelf})
 	}
 	return rows
 }
@@ -38,17 +43,51 @@ func (r varRow) name(part string) string { return VarField(r.index, part) }
 func (r varRow) label(part string) string { return part + " of variable " + strconv.Itoa(r.index+1) }
 
 func (r varRow) kind() string {
-	if r.Secret {
-		return "secret"
+	if r.Kind == "" {
+		return string(VarPlain)
 	}
-	return "plain"
+	return string(r.Kind)
+}
+
+// kinds are what a row may hold; companies' secrets only where there are any.
+func (r varRow) kinds() []ui.Option {
+	options := []ui.Option{{Value: string(VarPlain), Label: "Plain"}, {Value: string(VarSecret), Label: "Secret"}}
+	if !r.shelf.empty() || r.Kind == VarChosen {
+		options = append(options, ui.Option{Value: string(VarChosen), Label: "Company's secret"})
+	}
+	if len(r.shelf.Companies) > 0 {
+		options = append(options, ui.Option{Value: string(VarFresh), Label: "New company secret"})
+	}
+	return options
 }
 
 func (r varRow) placeholder() string {
-	if r.Stored != "" {
+	switch {
+	case r.Sealed != "":
+		return "typed before; empty keeps that"
+	case r.Stored != "":
 		return "stored; empty keeps it"
 	}
 	return "value"
+}
+
+// help is what to know of the row, "" for nothing.
+func (r varRow) help() string {
+	switch {
+	case r.Hint != "":
+		return r.Hint
+	case r.Kind == VarSecret && r.Reference != nil && r.Reference.Missing():
+		return "The stored secret is gone: type a value, or choose another."
+	case r.Reference != nil && !r.Reference.Missing() && r.Reference.Secret.Disabled:
+		return "The stored secret is disabled: runs are refused until it is enabled."
+	case r.Kind != VarSecret && r.Kind != VarChosen && r.Kind != VarFresh && r.Name != "" && environment.LooksSecret(r.Name, r.Value.Reveal()):
+		return "It looks secret, so it is stored as one."
+	}
+	return ""
+}
+
+func (r varRow) parts() secretParts {
+	return secretParts{prefix: "env." + strconv.Itoa(r.index), of: "variable " + strconv.Itoa(r.index+1), choice: r.choice(), shelf: r.shelf}
 }
 
 // VarField is the form's name of a part of the variable in row n.
@@ -58,13 +97,6 @@ func VarField(n int, part string) string { return "env." + strconv.Itoa(n) + "."
 func with(f ui.FieldProps, change func(*ui.FieldProps)) ui.FieldProps {
 	change(&f)
 	return f
-}
-
-func secretPlaceholder(isStored bool) string {
-	if isStored {
-		return "stored; empty keeps it"
-	}
-	return ""
 }
 
 func backLabel(p EnvironmentFormProps) string {
@@ -80,3 +112,6 @@ func invalidText(n int) string {
 
 // checkMessage is what an error says of a field; "" when it says nothing of it.
 func checkMessage(field string, err *environment.Error) string { return fieldErrors(err)[field] }
+
+// offers tells whether a row lets choose a company's secret.
+func (r varRow) offers() bool { return !r.shelf.empty() || r.Kind == VarChosen }

@@ -23,8 +23,7 @@ type FormValues struct {
 
 	Host, Port, Username, Workspace string
 
-	PrivateKey, Passphrase, Password                   environment.Secret
-	RemovePrivateKey, RemovePassphrase, RemovePassword bool
+	PrivateKey, Passphrase, Password SecretChoice
 
 	KnownHosts string
 	FirstUse   bool // trust and pin what is presented first
@@ -33,15 +32,6 @@ type FormValues struct {
 	UseAgent                                                    bool
 
 	Vars []VarValue
-}
-
-// VarValue is a variable's row in the form.
-type VarValue struct {
-	Name   string
-	Secret bool
-	Value  environment.Secret // rendered only while it is not secret
-	Stored string             // the name under which a secret value is stored; "" for none
-	Remove bool
 }
 
 // NewFormValues are those of an empty ssh form.
@@ -58,13 +48,7 @@ func FormValuesOf(e environment.Environment) FormValues {
 		v.readSSH(sshConfig(e))
 	}
 	for name, ev := range e.EnvVars {
-		row := VarValue{Name: name}
-		if ev.Type == "plain" {
-			row.Value = environment.NewSecret(ev.Value)
-		} else {
-			row.Secret, row.Stored = true, name
-		}
-		v.Vars = append(v.Vars, row)
+		v.Vars = append(v.Vars, varValueOf(name, ev))
 	}
 	slices.SortFunc(v.Vars, func(a, b VarValue) int { return strings.Compare(a.Name, b.Name) })
 	return v
@@ -82,8 +66,9 @@ func (v *FormValues) readSSH(c environment.SSHConfig) {
 // number where one belongs is passed on as text, so that the driver names the
 // field.
 func (v FormValues) Draft() environment.Draft {
-	d := environment.Draft{Name: v.Name, Description: optional(v.Description), Driver: v.Driver, EnvVars: v.variables(),
-		Config: map[string]json.RawMessage{}}
+	d := environment.Draft{Name: v.Name, Description: optional(v.Description), Driver: v.Driver, Config: map[string]json.RawMessage{},
+		NewSecrets: map[string]environment.NewCompanySecret{}}
+	d.EnvVars = v.variables(d.NewSecrets)
 	if v.Driver != environment.DriverSSH {
 		d.Config = nil
 		return d
@@ -107,63 +92,68 @@ func (v FormValues) Draft() environment.Draft {
 	set("keepAliveSec", number(v.KeepAlive))
 	set("certificate", optional(v.Certificate))
 	set("useAgent", v.UseAgent)
-	v.secrets(set)
+	v.PrivateKey.into(&d, "privateKey")
+	v.Passphrase.into(&d, "passphrase")
+	v.Password.into(&d, "password")
 	return d
 }
 
-// secrets sets what was typed, and null for what is to be removed.
-func (v FormValues) secrets(set func(string, any)) {
-	for _, s := range []struct {
-		key    string
-		value  environment.Secret
-		remove bool
-	}{{"privateKey", v.PrivateKey, v.RemovePrivateKey}, {"passphrase", v.Passphrase, v.RemovePassphrase}, {"password", v.Password, v.RemovePassword}} {
-		switch {
-		case !s.value.Empty():
-			set(s.key, s.value.Reveal())
-		case s.remove:
-			set(s.key, nil)
-		}
-	}
-}
-
-func (v FormValues) variables() map[string]environment.EnvVarDraft {
-	vars := make(map[string]environment.EnvVarDraft, len(v.Vars))
-	for _, row := range v.Vars {
-		if row.Remove || (row.Name == "" && row.Value.Empty()) {
-			continue
-		}
-		d := environment.EnvVarDraft{Type: "plain", Value: row.Value}
-		if row.Secret {
-			d.Type = "secret"
-			d.Keep = row.Value.Empty() && row.Stored == row.Name && row.Stored != ""
-		}
-		vars[strings.TrimSpace(row.Name)] = d
-	}
-	return vars
-}
-
-// Problem says what is wrong with the rows of variables as such: two of a name,
-// where only one could be saved. It is nil when nothing is.
+// Problem says what is wrong with the values as such, before anybody else looks
+// at them: two variables of a name, of which only one could be saved, and a
+// choice of a secret that chooses none. It is nil when nothing is.
 func (v FormValues) Problem() error {
+	var fields []environment.FieldError
+	for _, s := range v.secretFields() {
+		if problem := s.choice.problem(); problem != "" && v.Driver == environment.DriverSSH {
+			fields = append(fields, environment.FieldError{Field: s.field, Message: problem})
+		}
+	}
 	seen := map[string]bool{}
 	for _, row := range v.Vars {
 		if row.Remove || row.Name == "" {
 			continue
 		}
 		if seen[row.Name] {
-			return environment.InvalidFields([]environment.FieldError{{Field: "envVars." + row.Name, Message: "There are two variables of this name."}})
+			fields = append(fields, environment.FieldError{Field: "envVars." + row.Name, Message: "There are two variables of this name."})
+		} else if problem := row.problem(); problem != "" {
+			fields = append(fields, environment.FieldError{Field: "envVars." + row.Name, Message: problem})
 		}
 		seen[row.Name] = true
 	}
-	return nil
+	return environment.InvalidFields(fields)
+}
+
+// secretField is a field of the config that takes a secret.
+type secretField struct {
+	field, label string
+	choice       *SecretChoice
+}
+
+func (v *FormValues) secretFields() []secretField {
+	return []secretField{{"config.privateKey", "Private key", &v.PrivateKey}, {"config.passphrase", "Passphrase of the key", &v.Passphrase},
+		{"config.password", "Password", &v.Password}}
+}
+
+// Seal has seal stand in for each value that was typed and must not be rendered,
+// so that a refused form loses none.
+func (v *FormValues) Seal(seal func(environment.Secret) string) {
+	for _, s := range v.secretFields() {
+		if !s.choice.Value.Empty() {
+			s.choice.Sealed = seal(s.choice.Value)
+		}
+	}
+	for i, row := range v.Vars {
+		if !row.Value.Empty() && row.shown() == "" {
+			v.Vars[i].Sealed = seal(row.Value)
+		}
+	}
 }
 
 // Patch is the change that saving the values makes.
 func (v FormValues) Patch() environment.Patch {
 	d := v.Draft()
 	return environment.Patch{Name: &d.Name, Description: d.Description, SetDescription: true, Driver: &d.Driver, Config: d.Config,
-		EnvVars: d.EnvVars, ReplaceEnvVars: true}
+		EnvVars: d.EnvVars, ReplaceEnvVars: true, NewSecrets: d.NewSecrets}
 }
 
 func optional(s string) *string {

@@ -39,7 +39,7 @@ func TestFormOfASavedEnvironmentSaysTheSame(t *testing.T) {
 func TestFormSendsWhatWasTypedAndRemoved(t *testing.T) {
 	v := FormValuesOf(example.ReadySSH().Environment)
 	v.Port, v.MinFreeMB, v.KnownHosts = "abc", "", " "
-	v.RemovePrivateKey, v.Password = true, environment.NewSecret("typed")
+	v.PrivateKey.Source, v.Password.Value = SourceRemove, environment.NewSecret("typed")
 	d := v.Draft()
 	for key, want := range map[string]string{"port": `"abc"`, "minFreeMB": "null", "knownHosts": "null", "privateKey": "null", "password": `"typed"`} {
 		if got := string(d.Config[key]); got != want {
@@ -74,8 +74,8 @@ func render(t *testing.T, f Form) string {
 // place where one can be typed.
 func TestC67_FormNeverShowsASecret(t *testing.T) {
 	v := NewFormValues()
-	v.PrivateKey, v.Passphrase, v.Password = environment.NewSecret("canary-key"), environment.NewSecret("canary-phrase"), environment.NewSecret("canary-password")
-	v.Vars = []VarValue{{Name: "SECRET", Secret: true, Value: environment.NewSecret("canary-1")}, {Name: "SERVICE_TOKEN", Value: environment.NewSecret("canary-2")},
+	v.PrivateKey.Value, v.Passphrase.Value, v.Password.Value = environment.NewSecret("canary-key"), environment.NewSecret("canary-phrase"), environment.NewSecret("canary-password")
+	v.Vars = []VarValue{{Name: "SECRET", Kind: VarSecret, Value: environment.NewSecret("canary-1")}, {Name: "SERVICE_TOKEN", Value: environment.NewSecret("canary-2")},
 		{Name: "URL", Value: environment.NewSecret("http://u:canary-3@127.0.0.1/")}, {Name: "PLAIN", Value: environment.NewSecret("shown")}}
 	refused := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "name", Message: "Enter a name."}}))
 	markup := render(t, Form{Values: v, Capabilities: example.Capabilities(), MayManage: true, Failed: refused})

@@ -9,7 +9,8 @@ import (
 )
 
 func edit(v environment.EnvironmentView) views.Form {
-	return views.Form{Values: views.FormValuesOf(v.Environment), Saved: &v, Capabilities: example.Capabilities(), MayManage: true}
+	return views.Form{Values: views.FormValuesOf(v.Environment), Saved: &v, Capabilities: example.Capabilities(), MayManage: true, Shelf: shelf(),
+		References: example.SecretReferences()}
 }
 
 func form(f views.Form) templ.Component {

@@ -15,6 +15,8 @@ const (
 	Probe         = "execution-environments/probe"
 	Runs          = "execution-environments/runs"
 	Instance      = "instance"
+	Secrets       = "secrets"
+	Record        = "activity"
 )
 
 // Groups lists the capability ids in order.
