@@ -15,8 +15,8 @@ func signInOperations() []operation {
 			answers: []reply{ok[api.Me]("Set-Cookie")}, fails: []int{409, 422},
 		},
 		{
-			method: "POST", path: "/api/auth/sign-out", id: "signOut", who: whoAnybody, open: true,
-			summary: "End the session", body: typed[struct{}](), optionalBody: true, answers: []reply{nothing()},
+			method: "POST", path: "/api/auth/sign-out", id: "signOut", who: whoPerson,
+			summary: "End the session, or the token, of the request", body: typed[struct{}](), optionalBody: true, answers: []reply{nothing()},
 		},
 		{
 			method: "POST", path: "/api/auth/token", id: "signInForToken", who: whoAnybody, open: true,
@@ -43,7 +43,7 @@ func accountOperations() []operation {
 		{
 			method: "POST", path: "/api/account/password", id: "changePassword", who: whoPerson,
 			summary: "Change one's own password; ends the other sessions", body: typed[api.ChangePassword](),
-			answers: []reply{ok[api.Ended](), nothing()}, fails: []int{422},
+			answers: []reply{nothing()}, fails: []int{422},
 		},
 		{
 			method: "DELETE", path: "/api/account/sessions", id: "endSessions", who: whoPerson,
@@ -51,7 +51,7 @@ func accountOperations() []operation {
 		},
 		{
 			method: "DELETE", path: "/api/account/sessions/:id", id: "endSession", who: whoPerson,
-			summary: "End one session", answers: []reply{ok[api.Ended](), nothing()},
+			summary: "End one session", answers: []reply{nothing()},
 		},
 		{
 			method: "POST", path: "/api/account/tokens", id: "createToken", who: whoPerson,
@@ -60,7 +60,7 @@ func accountOperations() []operation {
 		},
 		{
 			method: "DELETE", path: "/api/account/tokens/:id", id: "revokeToken", who: whoPerson,
-			summary: "Revoke one of one's own tokens", answers: []reply{ok[api.Key](), nothing()},
+			summary: "Revoke one of one's own tokens", answers: []reply{nothing()},
 		},
 	}
 }
@@ -80,13 +80,18 @@ func agentOperations() []operation {
 			summary: "One agent with its keys", answers: []reply{ok[api.Agent]()},
 		},
 		{
+			method: "PATCH", path: "/api/agents/:id", id: "updateAgent", who: whoKeeper,
+			summary: "Change an agent; null clears the default environment", body: typed[agentPatchBody](),
+			answers: []reply{ok[api.Agent]()}, fails: []int{409, 422},
+		},
+		{
 			method: "POST", path: "/api/agents/:id/keys", id: "createAgentKey", who: whoKeeper,
 			summary: "A new key; its text is in this one answer", body: typed[api.NewKey](),
 			answers: []reply{made[api.MadeKey]()}, fails: []int{409, 422},
 		},
 		{
 			method: "DELETE", path: "/api/agents/:id/keys/:kid", id: "revokeAgentKey", who: whoKeeper,
-			summary: "Revoke a key", answers: []reply{ok[api.Key](), nothing()},
+			summary: "Revoke a key", answers: []reply{nothing()},
 		},
 	}
 }

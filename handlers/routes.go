@@ -123,6 +123,43 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.POST("/api/ssh-keys/generate", s.keyGenerate, s.needs(access.ManageEnvironment))
 	e.POST("/api/ssh-keys/inspect", s.keyInspect, s.needs(access.ManageEnvironment))
 	e.POST("/api/ssh-config/read", s.sshConfigRead, s.needs(access.ManageEnvironment))
+
+	s.identityRoutes(e)
+}
+
+// identityRoutes lists the JSON API of people, agents and their credentials.
+func (s *server) identityRoutes(e *echo.Echo) {
+	e.POST("/api/auth/sign-in", s.authSignIn)
+	e.POST("/api/auth/sign-out", s.authSignOut, s.needs(access.ManageAccount))
+	e.POST("/api/auth/token", s.authToken)
+	e.GET("/api/cli-auth/me", s.authMe)
+
+	e.GET("/api/account", s.accountGet, s.needs(access.ManageAccount))
+	e.PATCH("/api/account", s.accountPatch, s.needs(access.ManageAccount))
+	e.POST("/api/account/password", s.accountPassword, s.needs(access.ManageAccount))
+	e.DELETE("/api/account/sessions", s.accountSessionsEnd, s.needs(access.ManageAccount))
+	e.DELETE("/api/account/sessions/:id", s.accountSessionEnd, s.needs(access.ManageAccount))
+	e.POST("/api/account/tokens", s.accountTokenCreate, s.needs(access.ManageAccount))
+	e.DELETE("/api/account/tokens/:id", s.accountTokenRevoke, s.needs(access.ManageAccount))
+
+	e.GET("/api/people", s.peopleList, s.needs(access.ManagePeople))
+	e.GET("/api/people/:id", s.personGet, s.needs(access.ManagePeople))
+	e.PATCH("/api/people/:id", s.personPatch, s.needs(access.ManagePeople))
+	e.POST("/api/people/:id/sign-out", s.personSignOut, s.needs(access.ManagePeople))
+	e.POST("/api/people/:id/password-link", s.personPasswordLink, s.needs(access.ManagePeople))
+	e.GET("/api/invitations", s.invitationList, s.needs(access.ManagePeople))
+	e.POST("/api/invitations", s.invitationCreate, s.needs(access.ManagePeople))
+	e.DELETE("/api/invitations/:id", s.invitationDelete, s.needs(access.ManagePeople))
+	e.GET("/api/companies/:c/members", s.memberList, s.needs(access.ManagePeople))
+	e.PUT("/api/companies/:c/members/:id", s.memberSet, s.needs(access.ManagePeople))
+	e.DELETE("/api/companies/:c/members/:id", s.memberRemove, s.needs(access.ManagePeople))
+
+	e.GET("/api/companies/:c/agents", s.agentList, s.needs(access.ManageAgents))
+	e.POST("/api/companies/:c/agents", s.agentCreate, s.needs(access.ManageAgents))
+	e.GET("/api/agents/:id", s.agentGet, s.needs(access.ManageAgents))
+	e.PATCH("/api/agents/:id", s.agentPatch, s.needs(access.ManageAgents))
+	e.POST("/api/agents/:id/keys", s.agentKeyCreate, s.needs(access.ManageAgents))
+	e.DELETE("/api/agents/:id/keys/:kid", s.agentKeyDelete, s.needs(access.ManageAgents))
 }
 
 // peopleRoutes lists the pages of people: signing in, accounts, rights, agents.

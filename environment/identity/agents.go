@@ -47,6 +47,18 @@ func (s *Service) Agent(ctx context.Context, actor environment.Actor, id uuid.UU
 	return agent, keys, err
 }
 
+// Self returns the agent that asks; KindNotFound with code agent_not_found for
+// everybody else.
+func (s *Service) Self(ctx context.Context, actor environment.Actor) (environment.Agent, error) {
+	if err := access.May(actor, access.ReadCompanies, access.Company(actor.CompanyID)); err != nil {
+		return environment.Agent{}, err
+	}
+	if actor.Kind != environment.ActorAgent {
+		return environment.Agent{}, environment.NotFound("agent")
+	}
+	return s.store.Agent(ctx, actor.ID)
+}
+
 // CreateAgent makes an agent of a company. KindInvalid at the fields name,
 // adapterType and defaultEnvironmentId, KindConflict with code name_taken.
 func (s *Service) CreateAgent(ctx context.Context, actor environment.Actor, company uuid.UUID, in NewAgent) (environment.Agent, error) {
