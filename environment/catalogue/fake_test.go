@@ -41,6 +41,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b.local = local
+	b.store.TurnOn()
 	return b
 }
 

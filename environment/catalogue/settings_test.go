@@ -50,11 +50,11 @@ func TestUpdateSettings(t *testing.T) {
 
 func TestSettingsActivity(t *testing.T) {
 	b := newBench(t)
-	before, err := b.UpdateSettings(t.Context(), b.actor, environment.SettingsPatch{EnableEnvironments: new(true), MaxRunTimeout: new(60)})
+	before, err := b.UpdateSettings(t.Context(), b.actor, environment.SettingsPatch{EnableEnvironments: new(false), MaxRunTimeout: new(60)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := b.UpdateSettings(t.Context(), b.actor, environment.SettingsPatch{EnableEnvironments: new(true), MaxRunTimeout: new(60)})
+	again, err := b.UpdateSettings(t.Context(), b.actor, environment.SettingsPatch{EnableEnvironments: new(false), MaxRunTimeout: new(60)})
 	if err != nil || again.Revision != before.Revision {
 		t.Errorf("the same settings again: revision %d after %d, %v", again.Revision, before.Revision, err)
 	}

@@ -38,6 +38,7 @@ func newBed(t *testing.T, parallel int) *bed {
 	t.Helper()
 	store := environmenttest.NewStore(time.Now)
 	b := &bed{t: t, store: store, faulty: &faultyStore{Store: store}, driver: &fakeDriver{}, specs: &fakeSpecs{}, node: environment.NewID()}
+	b.store.TurnOn()
 	b.serve(parallel)
 	t.Cleanup(func() { b.stop() })
 	return b

@@ -54,6 +54,7 @@ func newBed(t fatal, target *target) *bed {
 	if err := b.store.CreateCompany(context.Background(), environment.Company{ID: b.company, Name: "acme"}, environment.Activity{}); err != nil {
 		t.Fatalf("company: %v", err)
 	}
+	b.store.TurnOn()
 	b.env = b.newEnv("ssh", "box", environment.StatusActive)
 	b.boot()
 	return b
