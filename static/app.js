@@ -31,6 +31,20 @@
 
   const unreachable = 'The server cannot be reached. What you typed is still here; try again.'
 
+  // Whoever was signed out meanwhile is taken to the sign-in page and back; what
+  // is typed in a form stays, and can be sent after signing in elsewhere.
+  let tellsSignedOut = null
+  function signedOut() {
+    const to = '/signin?next=' + encodeURIComponent(location.pathname + location.search)
+    if (!dirtyForm()) {
+      leaving = true
+      location.assign(to)
+    } else if (!tellsSignedOut || !tellsSignedOut.isConnected) {
+      tellsSignedOut = toast('You were signed out. What you typed is still here.', 'bad', 0)
+      tellsSignedOut.firstChild.append(' ', make('a', { href: to, target: '_blank', textContent: 'Sign in in another tab' }))
+    }
+  }
+
   // Times stay fresh. The rules are those of the server.
 
   function ago(at, now) {
@@ -341,7 +355,11 @@
   // What htmx brings.
 
   document.addEventListener('htmx:beforeOnLoad', (e) => {
-    if (e.detail.xhr.getResponseHeader('HX-Redirect')) leaving = true
+    const to = e.detail.xhr.getResponseHeader('HX-Redirect')
+    if (to && e.detail.xhr.status === 401) {
+      e.preventDefault()
+      signedOut()
+    } else if (to) leaving = true
   })
 
   document.addEventListener('htmx:beforeRequest', (e) => {
@@ -371,8 +389,21 @@
   document.addEventListener('htmx:sendError', () => toast(unreachable, 'bad', 0))
   document.addEventListener('htmx:timeout', () => toast('The server took too long to answer. Try again.', 'bad', 0))
 
+  // A stream whose reader may read no more ends with the reason.
+  document.addEventListener('htmx:sseBeforeMessage', (e) => {
+    const { type, data } = e.detail
+    if (type !== 'end' || !data.startsWith('{"reason":')) return
+    e.preventDefault()
+    if (JSON.parse(data).reason === 'signed_out') signedOut()
+    else if (!dirtyForm()) location.reload()
+  })
+
   let outage = null
-  document.addEventListener('htmx:sseError', () => {
+  document.addEventListener('htmx:sseError', async (e) => {
+    if (e.detail.source.readyState === EventSource.CLOSED) { // it was refused; why, only another request can tell
+      const me = await fetch('/api/cli-auth/me').catch(() => null)
+      if (me && me.status === 401) return signedOut()
+    }
     if (!leaving && !outage) outage = toast('The connection is interrupted; what is shown may be old. Trying again…', 'bad', 0)
   })
   document.addEventListener('htmx:sseOpen', () => {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
+	"net/url"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,7 +29,9 @@ type ServeOptions struct {
 	Log         string // "text" or "json"
 	Keyset      string // "": keyset.json in the data folder
 	Dev         bool
-	RunGrace    time.Duration // shortened by tests
+	// TrustedProxies are whose X-Forwarded headers are believed.
+	TrustedProxies []netip.Prefix
+	RunGrace       time.Duration // shortened by tests
 	// OtherPort moves to a free port when Listen's is busy.
 	OtherPort bool
 	// Ready is called once, when the server answers, with its base URL; it may
@@ -91,7 +96,7 @@ func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 func (a *app) serverFlags(f *pflag.FlagSet) func() (ServeOptions, error) {
 	o := ServeOptions{Getenv: a.env.Getenv, Err: a.env.Err}
 	var dev bool
-	var grace string
+	var grace, proxies string
 	f.StringVar(&o.Listen, "listen", a.getenv("BERTH_LISTEN", "127.0.0.1:3100"), "address to listen on")
 	f.StringVar(&o.DataDir, "data-dir", a.getenv("BERTH_DATA_DIR", ""), "folder for keys, lock and the private PostgreSQL")
 	f.StringVar(&o.DatabaseURL, "database-url", "", "PostgreSQL to use instead of the private one; better set DATABASE_URL, it holds a password")
@@ -99,6 +104,7 @@ func (a *app) serverFlags(f *pflag.FlagSet) func() (ServeOptions, error) {
 	f.StringVar(&o.Mode, "mode", a.getenv("BERTH_MODE", "local_trusted"), "local_trusted or authenticated")
 	f.StringVar(&o.Log, "log", a.getenv("BERTH_LOG", "text"), "json or text")
 	f.StringVar(&o.Keyset, "keyset", a.getenv("BERTH_KEYSET", ""), "file of the keys that encrypt secrets (default keyset.json in the data folder)")
+	f.StringVar(&proxies, "trusted-proxy", a.getenv("BERTH_TRUSTED_PROXIES", ""), "proxies whose X-Forwarded headers count, as CIDR[,CIDR]: 127.0.0.1/32,10.0.0.0/8")
 	f.BoolVar(&dev, "dev", false, "offer /dev/preview")
 	f.StringVar(&grace, "run-grace", a.getenv("BERTH_RUN_GRACE", environment.RunGrace.String()), "how long work lives on without a server")
 	if err := f.MarkHidden("run-grace"); err != nil {
@@ -117,6 +123,12 @@ func (a *app) serverFlags(f *pflag.FlagSet) func() (ServeOptions, error) {
 		if o.RunGrace, err = time.ParseDuration(grace); err != nil || o.RunGrace <= 0 {
 			return o, &usageError{fmt.Sprintf("--run-grace %q is not a duration such as 60s", grace)}
 		}
+		if o.TrustedProxies, err = networks(proxies); err != nil {
+			return o, err
+		}
+		if o.PublicURL != "" && !isOrigin(o.PublicURL) {
+			return o, &usageError{fmt.Sprintf("--public-url is an address such as https://berth.example, not %q", o.PublicURL)}
+		}
 		if o.Mode != "local_trusted" && o.Mode != "authenticated" {
 			return o, &usageError{fmt.Sprintf("--mode is local_trusted or authenticated, not %q", o.Mode)}
 		}
@@ -125,4 +137,31 @@ func (a *app) serverFlags(f *pflag.FlagSet) func() (ServeOptions, error) {
 		}
 		return o, nil
 	}
+}
+
+// networks reads "CIDR[,CIDR]"; an address stands for itself alone.
+func networks(text string) ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		prefix, err := netip.ParsePrefix(part)
+		if address, errAddress := netip.ParseAddr(part); errAddress == nil && address.Zone() == "" {
+			prefix, err = netip.PrefixFrom(address, address.BitLen()), nil
+		}
+		if err != nil {
+			return nil, &usageError{fmt.Sprintf("--trusted-proxy takes networks such as 127.0.0.1/32,10.0.0.0/8, not %q", part)}
+		}
+		all = append(all, prefix.Masked())
+	}
+	return all, nil
+}
+
+// isOrigin reports whether a text is a scheme with a host and nothing more, which
+// is all that a server can be reached at.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil &&
+		strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
 }
