@@ -61,6 +61,7 @@ type Uses struct {
 	PendingCleanup int `db:"pending_cleanup"`
 	ActiveRuns     int `db:"active_runs"`
 	Runs           int `db:"runs"`
+	AgentDefaults  int `db:"agent_defaults"` // agents that work there when a run names no environment
 }
 
 // ProbeMark is one bar of the latency line.
@@ -174,7 +175,7 @@ type Patch struct {
 // Impact is what deleting an environment would touch.
 type Impact struct {
 	EnvironmentID  uuid.UUID
-	Blocked        []string // "managed_local", "instance_default", "active_use", "pending_sandbox_cleanup"
+	Blocked        []string // "managed_local", "instance_default", "agent_default", "active_use", "pending_sandbox_cleanup"
 	IsManagedLocal bool
 	IsDefault      bool
 	Uses           Uses
@@ -192,8 +193,8 @@ func IsTheDefault(name string) *Error {
 
 // DeleteOptions say what to do with what refers to the environment.
 type DeleteOptions struct {
-	// ReassignTo takes over what pointed here: the instance's default now,
-	// agents and projects with assignment. It unblocks "instance_default".
+	// ReassignTo takes over what pointed here, as the instance's default and as
+	// agents' defaults. It unblocks "instance_default" and "agent_default".
 	ReassignTo *uuid.UUID
 	// IfRevision refuses a row with another revision; nil: any.
 	IfRevision *int

@@ -4,6 +4,7 @@ create table people (
   email          text not null,
   email_key      text collate "C" not null constraint people_email_key unique,
   name           text not null,
+  name_key       text collate "C" not null,
   password_hash  text not null, -- argon2id, PHC string
   instance_admin boolean not null default false,
   disabled_at    timestamptz,
@@ -11,6 +12,7 @@ create table people (
   created_at     timestamptz not null default now(),
   updated_at     timestamptz not null default now()
 );
+create index people_by_name on people (name_key, id);
 
 create table memberships (
   person_id  uuid not null references people on delete cascade,
@@ -78,6 +80,7 @@ create table one_time_links (
   kind           text not null constraint one_time_links_kind check (kind in ('first_admin', 'invitation', 'password_reset')),
   hash           bytea not null constraint one_time_links_hash unique,
   email          text not null default '',
+  email_key      text collate "C" not null default '',
   person_id      uuid references people on delete cascade,
   instance_admin boolean not null default false,
   roles          jsonb not null default '{}', -- company id to role
@@ -87,6 +90,8 @@ create table one_time_links (
   used_at        timestamptz,
   revoked_at     timestamptz
 );
+create index one_time_links_open on one_time_links (kind, email_key) where used_at is null and revoked_at is null;
+create index one_time_links_of_person on one_time_links (person_id);
 
 -- Failed sign-ins, by account and by address, so that every server slows down.
 create table sign_in_failures (
@@ -97,7 +102,10 @@ create table sign_in_failures (
   wait_until timestamptz not null default now()
 );
 
-alter table activity add column actor_id uuid;
+alter table activity
+  add column actor_id uuid,
+  add column actor_key text not null default ''; -- the name in lower case, to search in
+update activity set actor_key = lower(actor_name);
 create index activity_of_actor on activity (actor_id, created_at desc, id desc);
 
 alter table runs add column agent_id uuid constraint runs_agent references agents on delete set null;
@@ -105,7 +113,7 @@ create index runs_of_agent on runs (agent_id, created_at desc, id desc);
 
 -- +goose Down
 alter table runs drop column agent_id;
-alter table activity drop column actor_id;
+alter table activity drop column actor_id, drop column actor_key;
 drop table sign_in_failures;
 drop table one_time_links;
 drop table api_keys;

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"berth/environment"
@@ -14,6 +15,7 @@ type activityRow struct {
 	ID         uuid.UUID  `db:"id"`
 	CompanyID  *uuid.UUID `db:"company_id"`
 	ActorKind  string     `db:"actor_kind"`
+	ActorID    *uuid.UUID `db:"actor_id"`
 	ActorName  string     `db:"actor_name"`
 	Action     string     `db:"action"`
 	EntityType string     `db:"entity_type"`
@@ -25,8 +27,8 @@ type activityRow struct {
 }
 
 func (r activityRow) domain() (environment.Activity, error) {
-	a := environment.Activity{ID: r.ID, CompanyID: r.CompanyID, ActorKind: environment.ActorKind(r.ActorKind), ActorName: r.ActorName,
-		Action: r.Action, EntityType: r.EntityType, EntityID: r.EntityID, Details: map[string]any{}, RequestID: r.RequestID,
+	a := environment.Activity{ID: r.ID, CompanyID: r.CompanyID, ActorKind: environment.ActorKind(r.ActorKind), ActorID: r.ActorID,
+		ActorName: r.ActorName, Action: r.Action, EntityType: r.EntityType, EntityID: r.EntityID, Details: map[string]any{}, RequestID: r.RequestID,
 		CreatedAt: r.CreatedAt.UTC()}
 	return a, r.Details.into(&a.Details)
 }
@@ -39,17 +41,9 @@ func (db *DB) Activity(ctx context.Context, f environment.ActivityFilter) (envir
 		return none, err
 	}
 	var q query
-	q.add(`select id, company_id, actor_kind, actor_name, action, entity_type, entity_id, details, request_id, created_at,
+	q.add(`select id, company_id, actor_kind, actor_id, actor_name, action, entity_type, entity_id, details, request_id, created_at,
 		created_at::text as key from activity`)
-	if f.EntityType != "" {
-		q.where("entity_type = ", q.arg(f.EntityType))
-	}
-	if f.EntityID != "" {
-		q.where("entity_id = ", q.arg(clean(f.EntityID)))
-	}
-	if f.CompanyID != nil {
-		q.where("company_id = ", q.arg(*f.CompanyID))
-	}
+	q.whereActivity(f)
 	if after != nil {
 		q.where("(created_at, id) < (", q.arg(after.Keys[0]), "::timestamptz, ", q.arg(after.ID), ")")
 	}
@@ -68,6 +62,34 @@ func (db *DB) Activity(ctx context.Context, f environment.ActivityFilter) (envir
 	return page, err
 }
 
+// whereActivity narrows the log.
+func (q *query) whereActivity(f environment.ActivityFilter) {
+	if f.EntityType != "" {
+		q.where("entity_type = ", q.arg(clean(f.EntityType)))
+	}
+	if f.EntityID != "" {
+		q.where("entity_id = ", q.arg(clean(f.EntityID)))
+	}
+	if f.CompanyID != nil {
+		q.where("company_id = ", q.arg(*f.CompanyID))
+	}
+	switch action := clean(f.Action); {
+	case strings.HasSuffix(action, "."):
+		q.where("starts_with(action, ", q.arg(action), ")")
+	case action != "":
+		q.where("action = ", q.arg(action))
+	}
+	if actor := strings.ToLower(clean(f.Actor)); actor != "" {
+		q.where("strpos(actor_key, ", q.arg(actor), ") > 0")
+	}
+	if f.Since != nil {
+		q.where("created_at >= ", q.arg(*f.Since))
+	}
+	if f.Until != nil {
+		q.where("created_at < ", q.arg(*f.Until))
+	}
+}
+
 // record writes activity in tx; one without an action is none.
 func record(ctx context.Context, tx *sqlx.Tx, a environment.Activity) error {
 	if a.Action == "" {
@@ -80,9 +102,10 @@ func record(ctx context.Context, tx *sqlx.Tx, a environment.Activity) error {
 		a.Details = map[string]any{}
 	}
 	_, err := tx.ExecContext(ctx, `
-		insert into activity (id, company_id, actor_kind, actor_name, action, entity_type, entity_id, details, request_id, created_at)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, now()))`,
+		insert into activity (id, company_id, actor_kind, actor_name, action, entity_type, entity_id, details, request_id, created_at,
+			actor_id, actor_key)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, now()), $11, $12)`,
 		a.ID, a.CompanyID, string(a.ActorKind), clean(a.ActorName), a.Action, a.EntityType, clean(a.EntityID), document{a.Details},
-		clean(a.RequestID), orNow(a.CreatedAt))
+		clean(a.RequestID), orNow(a.CreatedAt), a.ActorID, strings.ToLower(clean(a.ActorName)))
 	return err
 }

@@ -75,7 +75,8 @@ const viewFrom = `
 	left join lateral (
 		select count(*) as active_runs from runs
 		where environment_id = e.id and status in ('queued', 'acquiring', 'preparing', 'running', 'cancelling')
-	) work on true`
+	) work on true
+	left join lateral (select count(*) as agent_defaults from agents where default_environment_id = e.id) assigned on true`
 
 // viewColumns are those of viewRow. stages is where the last probe's stages are
 // read from: l.stages, or l.remarks for those that a list carries.
@@ -83,7 +84,8 @@ func viewColumns(stages string) string {
 	return prefixed("e", environmentColumns) + ", " +
 		prefixed("l", probeColumns) + ", " + stages + ` as "l.stages", ` +
 		prefixed("a", probeColumns) + `, a.stages as "a.stages",
-		coalesce(i.default_environment_id = e.id, false) as is_default, held.active_leases, held.pending_cleanup, work.active_runs`
+		coalesce(i.default_environment_id = e.id, false) as is_default, held.active_leases, held.pending_cleanup, work.active_runs,
+		assigned.agent_defaults`
 }
 
 type viewRow struct {
@@ -94,6 +96,7 @@ type viewRow struct {
 	ActiveLeases   int            `db:"active_leases"`
 	PendingCleanup int            `db:"pending_cleanup"`
 	ActiveRuns     int            `db:"active_runs"`
+	AgentDefaults  int            `db:"agent_defaults"`
 	Key1           sql.NullString `db:"key1"`
 	Key2           sql.NullString `db:"key2"`
 }
@@ -114,6 +117,7 @@ func (r viewRow) domain() (environment.EnvironmentView, error) {
 		return v, err
 	}
 	v.IsDefault = r.IsDefault
-	v.Uses = environment.Uses{ActiveLeases: r.ActiveLeases, PendingCleanup: r.PendingCleanup, ActiveRuns: r.ActiveRuns, Runs: r.E.Runs}
+	v.Uses = environment.Uses{ActiveLeases: r.ActiveLeases, PendingCleanup: r.PendingCleanup, ActiveRuns: r.ActiveRuns, Runs: r.E.Runs,
+		AgentDefaults: r.AgentDefaults}
 	return v, nil
 }

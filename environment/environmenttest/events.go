@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"berth/environment"
 
@@ -35,8 +36,7 @@ func (s *Store) Activity(_ context.Context, f environment.ActivityFilter) (envir
 	defer s.mu.Unlock()
 	found := []environment.Activity{}
 	for _, a := range s.activity {
-		if (f.EntityType == "" || a.EntityType == f.EntityType) && (f.EntityID == "" || a.EntityID == f.EntityID) &&
-			(f.CompanyID == nil || a.CompanyID != nil && *a.CompanyID == *f.CompanyID) {
+		if logged(a, f) {
 			found = append(found, a)
 		}
 	}
@@ -44,6 +44,14 @@ func (s *Store) Activity(_ context.Context, f environment.ActivityFilter) (envir
 		return newest(a.CreatedAt, b.CreatedAt, a.ID, b.ID)
 	})
 	return page(found, f.Limit, f.Cursor)
+}
+
+func logged(a environment.Activity, f environment.ActivityFilter) bool {
+	return (f.EntityType == "" || a.EntityType == f.EntityType) && (f.EntityID == "" || a.EntityID == f.EntityID) &&
+		(f.CompanyID == nil || a.CompanyID != nil && *a.CompanyID == *f.CompanyID) &&
+		(f.Action == "" || a.Action == f.Action || strings.HasSuffix(f.Action, ".") && strings.HasPrefix(a.Action, f.Action)) &&
+		strings.Contains(strings.ToLower(a.ActorName), strings.ToLower(f.Actor)) &&
+		(f.Since == nil || !a.CreatedAt.Before(*f.Since)) && (f.Until == nil || a.CreatedAt.Before(*f.Until))
 }
 
 // page cuts one page out of a sorted list. The twin's cursor counts items.

@@ -29,7 +29,11 @@ func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
 		{"run life", testRunLife}, {"run moves", testRunMoves}, {"runs listed", testRunsListed}, {"orphaned runs", testOrphanedRuns},
 		{"output", testOutput}, {"output again", testOutputAgain}, {"log cut", testLogCut}, {"C80_bytes", testBytes},
 		{"leases", testLeases}, {"lease moves", testLeaseMoves}, {"orphaned leases", testOrphanedLeases}, {"uses", testUses},
-		{"fleet", testFleet}, {"feed", testFeed},
+		{"fleet", testFleet}, {"feed", testFeed}, {"activity filters", testActivityFilters},
+		{"people", testPeople}, {"roles", testRoles}, {"last admin", testLastAdmin}, {"members", testMembersOfMany},
+		{"sessions", testSessions}, {"keys", testKeys}, {"rights go", testRightsGo}, {"passwords", testPasswords},
+		{"links", testLinks}, {"link once", testLinkOnce}, {"first admin", testFirstAdmin}, {"password link", testPasswordLink},
+		{"slow-down", testSlowDown}, {"agents", testAgents}, {"agents' defaults", testAgentDefaults}, {"own work", testOwnWork},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			s := suite{t: t, Stores: newStore(t), server: environment.NewID(), node: environment.NewID()}
