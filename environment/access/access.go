@@ -60,8 +60,9 @@ var Instance = Subject{}
 // with its company.
 var Somewhere = Subject{anywhere: true}
 
-// Company is the subject of actions within a company.
-func Company(id uuid.UUID) Subject { return Subject{company: id} }
+// Company is the subject of actions within a company. The zero id is no company's
+// and names something that is foreign to whoever is not everywhere.
+func Company(id uuid.UUID) Subject { return Subject{company: id, nobodys: id == uuid.Nil} }
 
 // Owned is the subject of actions on what belongs to a company or, with nil, to
 // none: that is foreign to whoever is not everywhere.
@@ -74,7 +75,8 @@ func Owned(company *uuid.UUID) Subject {
 
 // Run is the subject of actions on a run: its company and the agent whose it is.
 func Run(r environment.Run) Subject {
-	s := Subject{company: r.CompanyID, run: true}
+	s := Company(r.CompanyID)
+	s.run = true
 	if r.AgentID != nil {
 		s.agent = *r.AgentID
 	}
@@ -93,13 +95,11 @@ var (
 // exactly what a company that does not exist gives: KindNotFound with code
 // company_not_found (wrapping ErrForeign). It is called before any read; a row
 // that is found by its id is asked for with Somewhere before and with its own
-// subject, through Hide, after.
+// subject, through Hide, after. The system may nothing: it acts, and does not ask.
 func May(actor environment.Actor, action Action, subject Subject) error {
 	switch actor.Kind {
 	case environment.ActorNone:
 		return environment.NewError(environment.KindUnauthenticated, "unauthenticated", "Sign in first.")
-	case environment.ActorSystem:
-		return nil
 	case environment.ActorLocalOperator:
 		if action == ManageAccount {
 			return refuse(actor, action)
@@ -127,14 +127,18 @@ func Whole(actor environment.Actor) bool { return May(actor, SeeWhole, Instance)
 // strange reports whether the subject is no company's, or a run that is not the
 // agent's own: it may not know of others.
 func strange(actor environment.Actor, subject Subject) bool {
-	return subject.nobodys || actor.Kind == environment.ActorAgent && subject.run && subject.agent != actor.ID
+	return subject.nobodys ||
+		actor.Kind == environment.ActorAgent && subject.run && (subject.agent == uuid.Nil || subject.agent != actor.ID)
 }
 
-// Hide turns the refusal of another company's thing into the answer for a thing
-// that does not exist, so that the two cannot be told apart.
+// Hide turns the refusal of a thing that was found by its id into the answer for
+// one that does not exist, so that the two cannot be told apart: be it another
+// company's, or of a company in which the actor has a lesser role than elsewhere.
 func Hide(err error, missing *environment.Error) error {
-	if errors.Is(err, ErrForeign) {
-		return missing.Because(ErrForeign)
+	for _, cause := range []error{ErrForeign, ErrRole} {
+		if errors.Is(err, cause) {
+			return missing.Because(cause)
+		}
 	}
 	return err
 }

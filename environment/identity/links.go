@@ -3,6 +3,8 @@ package identity
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"berth/environment"
@@ -55,6 +57,26 @@ func linkDetails(l environment.Link) map[string]any {
 func (s *Service) OpenLink(ctx context.Context, token string) (environment.Link, error) {
 	link, _, err := s.openLink(ctx, token)
 	return link, err
+}
+
+// LinkCompanies are the companies in which a link gives a role, by name. Whoever
+// has the link may know them.
+func (s *Service) LinkCompanies(ctx context.Context, link environment.Link) ([]environment.Company, error) {
+	companies := make([]environment.Company, 0, len(link.Roles))
+	for id := range link.Roles {
+		company, err := s.store.Company(ctx, id)
+		if environment.KindOf(err) == environment.KindNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		companies = append(companies, company)
+	}
+	slices.SortFunc(companies, func(a, b environment.Company) int {
+		return strings.Compare(environment.NameKey(a.Name), environment.NameKey(b.Name))
+	})
+	return companies, nil
 }
 
 func (s *Service) openLink(ctx context.Context, text string) (environment.Link, environment.Token, error) {
