@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -27,7 +28,7 @@ func (s *server) nav(c echo.Context, company *environment.Company) views.Nav {
 	}
 	n := views.Nav{
 		Runs: may(access.ReadRuns, subject), Agents: may(access.ManageAgents, subject), Secrets: may(access.ManageSecrets, subject),
-		Access: may(access.ReadCompanies, subject), CompanyActivity: may(access.ReadActivity, subject),
+		Access: may(access.ManagePeople, access.Instance), CompanyActivity: may(access.ReadActivity, subject),
 		Companies: may(access.ReadCompanies, access.Instance),
 		General:   may(access.ReadSettings, access.Instance), Environments: may(access.ReadEnvironments, access.Instance),
 		Experimental: may(access.ReadSettings, access.Instance), People: may(access.ManagePeople, access.Instance),
@@ -42,14 +43,17 @@ func (s *server) nav(c echo.Context, company *environment.Company) views.Nav {
 // rightsOf stands for who somebody is and what they may do, so that a page can
 // tell when that has changed.
 func rightsOf(actor environment.Actor) string {
-	companies := actor.Companies()
-	slices.SortFunc(companies, func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%s %s %t", actor.Kind, actor.ID, actor.InstanceAdmin)
-	for _, id := range companies {
+	for _, id := range sortedKeys(actor.Roles) {
 		fmt.Fprintf(hash, " %s %s", id, actor.Roles[id])
 	}
 	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])
+}
+
+// sortedKeys are the companies of roles, in an order that stays.
+func sortedKeys(roles map[uuid.UUID]environment.Role) []uuid.UUID {
+	return slices.SortedFunc(maps.Keys(roles), func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
 }
 
 // accountRights tells an open page what its reader may do by now.

@@ -23,6 +23,9 @@ func (s *server) previewPage(c echo.Context) error {
 	if !ok {
 		return environment.NotFound("preview")
 	}
+	if p.IsOutside() {
+		return s.showOutside(c, http.StatusOK, p.Name, preview.Framed(p))
+	}
 	return s.showPreview(c, p.Name, views.SectionEnvironments, preview.Framed(p))
 }
 

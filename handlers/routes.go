@@ -67,6 +67,16 @@ func (s *server) pageRoutes(e *echo.Echo) {
 	e.GET("/companies/:c/runs/:id/files", s.runFiles, s.needs(access.ReadRuns))
 	e.POST("/companies/:c/runs/:id/cancel", s.runStop, s.needs(access.CancelRun))
 
+	e.GET("/companies/:c/secrets", s.secretsPage, s.needs(access.ManageSecrets))
+	e.POST("/companies/:c/secrets", s.secretsPost, s.needs(access.ManageSecrets))
+	e.GET("/companies/:c/secrets/:id", s.secretPage, s.needs(access.ManageSecrets))
+	e.POST("/companies/:c/secrets/:id", s.secretPost, s.needs(access.ManageSecrets))
+	e.POST("/companies/:c/secrets/:id/rotate", s.secretRotatePost, s.needs(access.ManageSecrets))
+	e.GET("/companies/:c/secrets/:id/delete", s.secretDeleteDialog, s.needs(access.ManageSecrets))
+	e.POST("/companies/:c/secrets/:id/delete", s.secretDeletePost, s.needs(access.ManageSecrets))
+	e.GET("/company/settings/instance/activity", s.instanceActivityPage, s.needsOfInstance(access.ReadActivity))
+	e.GET("/companies/:c/activity", s.companyActivityPage, s.needs(access.ReadActivity))
+
 	s.peopleRoutes(e)
 
 	if s.Dev {
@@ -113,6 +123,16 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.GET("/api/runs/:id/events", s.runEvents, s.needs(access.ReadRuns))
 	e.POST("/api/runs/:id/cancel", s.runCancel, s.needs(access.CancelRun))
 	e.GET("/api/runs/:id/workspace", s.runWorkspace, s.needs(access.ReadRuns))
+
+	e.GET("/api/companies/:c/secrets", s.secretList, s.needs(access.ManageSecrets))
+	e.POST("/api/companies/:c/secrets", s.secretCreate, s.needs(access.ManageSecrets))
+	e.GET("/api/secrets/:id", s.secretGet, s.needs(access.ManageSecrets))
+	e.PATCH("/api/secrets/:id", s.secretPatch, s.needs(access.ManageSecrets))
+	e.DELETE("/api/secrets/:id", s.secretDelete, s.needs(access.ManageSecrets))
+	e.POST("/api/secrets/:id/rotate", s.secretRotate, s.needs(access.ManageSecrets))
+	e.GET("/api/secrets/:id/accesses", s.secretAccesses, s.needs(access.ManageSecrets))
+	e.GET("/api/environments/:id/secret-refs", s.secretRefs, s.needs(access.SeeWhole))
+	e.POST("/api/instance/rotate-key", s.keysetRotate, s.needs(access.RotateKey))
 
 	e.GET("/api/instance/settings", s.settingsGet, s.needs(access.ReadSettings))
 	e.PATCH("/api/instance/settings", s.settingsPatch, s.needs(access.ManageSettings))
@@ -164,5 +184,37 @@ func (s *server) identityRoutes(e *echo.Echo) {
 
 // peopleRoutes lists the pages of people: signing in, accounts, rights, agents.
 func (s *server) peopleRoutes(e *echo.Echo) {
-	e.GET(views.RightsPath, s.accountRights)
+	e.GET(views.SignInPath, s.signInPage)
+	e.POST(views.SignInPath, s.signIn)
+	e.POST(views.SignOutPath, s.signOut, s.needs(access.ManageAccount))
+	e.GET("/link/:token", s.linkPage)
+	e.POST("/link/:token", s.linkUse)
+
+	own := s.needs(access.ManageAccount)
+	e.GET(views.AccountPath, s.accountPage, own)
+	e.POST(views.AccountPath, s.accountSave, own)
+	e.POST(views.AccountPath+"/password", s.accountPasswordSave, own)
+	e.POST(views.AccountPath+"/sessions/end", s.accountEndSessions, own)
+	e.POST(views.AccountPath+"/tokens", s.accountToken, own)
+	e.POST(views.AccountPath+"/tokens/:id/revoke", s.accountRevoke, own)
+	e.GET(views.RightsPath, s.accountRights, own)
+
+	people := s.needs(access.ManagePeople)
+	e.GET(views.PeoplePath, s.peoplePage, people)
+	e.POST(views.PeoplePath+"/invitations", s.peopleInvite, people)
+	e.POST(views.PeoplePath+"/invitations/:id/revoke", s.peopleUninvite, people)
+	e.GET(views.PeoplePath+"/:id", s.personPage, people)
+	e.POST(views.PeoplePath+"/:id", s.personSave, people)
+	e.POST(views.PeoplePath+"/:id/sign-out", s.personEnd, people)
+	e.POST(views.PeoplePath+"/:id/password-link", s.personLink, people)
+	e.GET("/companies/:c/access", s.accessPage, people)
+	e.POST("/companies/:c/access", s.accessSave, people)
+
+	agents := s.needs(access.ManageAgents)
+	e.GET("/companies/:c/agents", s.agentsPage, agents)
+	e.POST("/companies/:c/agents", s.agentsPost, agents)
+	e.GET("/companies/:c/agents/:id", s.agentPage, agents)
+	e.POST("/companies/:c/agents/:id", s.agentSave, agents)
+	e.POST("/companies/:c/agents/:id/keys", s.agentKeyMake, agents)
+	e.POST("/companies/:c/agents/:id/keys/:kid/revoke", s.agentKeyRevoke, agents)
 }

@@ -62,13 +62,16 @@ func (p AgentPageProps) WithKey(text string) AgentPageProps {
 	return p
 }
 
+// Title is the title of the page.
+func (p AgentPageProps) Title() string { return p.agent.Name }
+
 func (p AgentPageProps) path() string { return AgentPath(p.company.ID, p.agent.ID) }
 
 // commands show how a program works as the agent.
 func (p AgentPageProps) commands() string {
 	return "export BERTH_API_BASE=" + p.server + "\n" +
 		"export BERTH_COMPANY=" + p.company.ID.String() + "\n" +
-		"berth run -- uname -a"
+		"berth run --env ENVIRONMENT -- uname -a"
 }
 
 func (p AgentPageProps) curl() string {

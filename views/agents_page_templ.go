@@ -241,8 +241,8 @@ func agentFields(f agentForm) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Field(ui.FieldProps{Name: "adapterType", Label: "Adapter", Value: f.values.AdapterType, Error: f.errors["adapterType"], Mono: true, Required: true,
-			Help: "What kind of program it is, such as process or codex_local.", Attrs: templ.Attributes{"maxlength": "120"}}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Field(ui.FieldProps{Name: "adapterType", Label: "Adapter", Value: f.values.AdapterType, Error: f.errors["adapterType"], Mono: true, Placeholder: "process",
+			Help: "What kind of program it is. Left empty: process.", Attrs: templ.Attributes{"maxlength": "64"}}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -20,6 +20,15 @@ type ErrorPageProps struct {
 	title     string
 	err       *environment.Error
 	requestID string
+	account   string
+	home      bool
+}
+
+// For says who is signed in ("" for nobody who has an account), and whether the
+// environments are open to whoever asks.
+func (p ErrorPageProps) For(account string, home bool) ErrorPageProps {
+	p.account, p.home = account, home
+	return p
 }
 
 // NewErrorPage makes it from a refusal. requestID leads to the server's log.

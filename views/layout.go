@@ -85,13 +85,18 @@ const (
 	NoticeTestsBegun Notice = "tests-begun"
 	NoticeSettings   Notice = "settings"
 	NoticeCompany    Notice = "company"
-	NoticeSignedOut  Notice = "signed-out"
-	NoticeWelcome    Notice = "welcome"
-	NoticePassword   Notice = "password"
-	NoticeEnded      Notice = "ended"
-	NoticeRevoked    Notice = "revoked"
-	NoticeRole       Notice = "role"
-	NoticeAgent      Notice = "agent"
+	NoticeAgentSaved Notice = "agent-saved"
+	// NoticeSessionsEnded is that of somebody else.
+	NoticeSessionsEnded Notice = "sessions-ended"
+	NoticeName          Notice = "name"
+
+	NoticeSignedOut Notice = "signed-out"
+	NoticeWelcome   Notice = "welcome"
+	NoticePassword  Notice = "password"
+	NoticeEnded     Notice = "ended"
+	NoticeRevoked   Notice = "revoked"
+	NoticeRole      Notice = "role"
+	NoticeAgent     Notice = "agent"
 )
 
 // Text is the notice in words; "" for one that is not known.
@@ -130,6 +135,12 @@ func (n Notice) ofPeople() string {
 		return "Password changed. Every other session was ended."
 	case NoticeEnded:
 		return "Session ended."
+	case NoticeSessionsEnded:
+		return "Signed out everywhere. Open pages go to the sign-in within seconds."
+	case NoticeName:
+		return "Name saved."
+	case NoticeAgentSaved:
+		return "Agent saved."
 	case NoticeRevoked:
 		return "Revoked. It counts no more."
 	case NoticeRole:
@@ -137,5 +148,5 @@ func (n Notice) ofPeople() string {
 	case NoticeAgent:
 		return "Agent created. Make a key for it next."
 	}
-	return ""
+	return n.ofSecrets()
 }

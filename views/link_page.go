@@ -54,10 +54,10 @@ func NewLinkPage(token string, link environment.Link, companies []environment.Co
 // NewDeadLink says why a link opens nothing.
 func NewDeadLink(why *environment.Error) LinkPageProps {
 	p := LinkPageProps{state: LinkUnknown}
-	switch why.Details["why"] {
-	case "used":
+	switch {
+	case why.Details["why"] == "used", why.Code == "admin_exists":
 		p.state = LinkUsed
-	case "expired":
+	case why.Details["why"] == "expired":
 		p.state = LinkExpired
 	}
 	return p

@@ -38,19 +38,25 @@ func NewSignIn(email, next string, ended bool, failed *environment.Error) SignIn
 	p.problem = failed.Message
 	switch failed.Kind {
 	case environment.KindLimited:
-		p.state = SignInLimited
-		if seconds, is := failed.Details["retryAfterSec"].(int); is {
-			p.wait = seconds
-		}
-		if failed.Code == "rate_limited" {
-			p.state = SignInWaiting
-		}
-	case environment.KindUnavailable, environment.KindTimeout, environment.KindInternal:
+		p.state, p.wait = SignInWaiting, waitOf(failed)
+	case environment.KindUnavailable, environment.KindTimeout:
 		p.state = SignInBusy
 	default:
 		p.state = SignInWrong
 	}
 	return p
+}
+
+// NewSignInLimited makes the form for an address that asked for it too often,
+// whatever it asked.
+func NewSignInLimited(email, next string, failed *environment.Error) SignInProps {
+	return SignInProps{state: SignInLimited, email: email, next: next, problem: failed.Message, wait: waitOf(failed)}
+}
+
+// waitOf is how many seconds a refusal asks to wait; 0 when it does not say.
+func waitOf(e *environment.Error) int {
+	seconds, _ := e.Details["retryAfterSec"].(int)
+	return seconds
 }
 
 // NewSignInNotNeeded says that nobody signs in on this server.

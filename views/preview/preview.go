@@ -15,12 +15,13 @@ const (
 	Probe         = "execution-environments/probe"
 	Runs          = "execution-environments/runs"
 	Instance      = "instance"
+	People        = "people"
 	Secrets       = "secrets"
 	Record        = "activity"
 )
 
 // Groups lists the capability ids in order.
-func Groups() []string { return []string{Configuration, Capabilities, Probe, Runs, Instance} }
+func Groups() []string { return []string{Configuration, Capabilities, Probe, Runs, Instance, People, Secrets, Record} }
 
 // Preview is one state. Name is "component.state" or "component.state.variant".
 type Preview struct {
@@ -44,7 +45,7 @@ func (p Preview) State() string {
 // All lists every preview.
 func All() []Preview {
 	var all []Preview
-	for _, list := range [][]Preview{rows(), lists(), forms(), dialogs(), pages(), capabilities(), probes(), runs(), instance()} {
+	for _, list := range [][]Preview{rows(), lists(), forms(), dialogs(), pages(), capabilities(), probes(), runs(), instance(), signIns(), links(), accounts(), people(), agents(), pickers(), dotEnvs(), secretPages(), records()} {
 		all = append(all, list...)
 	}
 	return all
@@ -65,9 +66,13 @@ func groupID(group string) string { return "group-" + strings.ReplaceAll(group, 
 // hasHeading tells whether the component is a whole page, with its title.
 func (p Preview) hasHeading() bool {
 	switch p.Component() {
-	case "environments-page", "environment-page", "environment-form", "run-page", "general-settings", "experimental-settings",
-		"companies-page", "error-page":
+	case "secrets-page", "secret-page", "activity-page", "environments-page", "environment-page", "environment-form", "run-page", "general-settings", "experimental-settings",
+		"companies-page", "error-page", "account-page", "people-page", "person-page", "access-page", "agents-page", "agent-page":
 		return true
 	}
-	return false
+	return p.IsOutside()
 }
+
+// IsOutside tells whether production shows it to those who are not signed in,
+// without the navigation.
+func (p Preview) IsOutside() bool { return p.Component() == "sign-in" || p.Component() == "link-page" }
