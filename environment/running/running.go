@@ -23,6 +23,8 @@ type Store interface {
 	Settings(context.Context) (environment.Settings, error)
 	Company(context.Context, uuid.UUID) (environment.Company, error)
 	Lease(context.Context, uuid.UUID) (environment.Lease, error)
+	// Agent is KindNotFound with code agent_not_found.
+	Agent(context.Context, uuid.UUID) (environment.Agent, error)
 
 	CreateRun(context.Context, environment.Run, environment.Activity) error
 	// Run is KindNotFound with code run_not_found.

@@ -100,13 +100,7 @@ func (s *Service) look(ctx context.Context, actor environment.Actor, in Input) (
 // otherwise is where work goes that names no environment; nil for nowhere.
 func (s *Service) otherwise(ctx context.Context, actor environment.Actor, settings environment.Settings) (*uuid.UUID, error) {
 	if actor.Kind == environment.ActorAgent {
-		agents, ok := s.store.(interface {
-			Agent(context.Context, uuid.UUID) (environment.Agent, error)
-		})
-		if !ok {
-			return settings.DefaultEnvironmentID, nil
-		}
-		agent, err := agents.Agent(ctx, actor.ID)
+		agent, err := s.store.Agent(ctx, actor.ID)
 		if err != nil || agent.DefaultEnvironmentID != nil {
 			return agent.DefaultEnvironmentID, err
 		}
