@@ -198,6 +198,8 @@
 
   function clearKey() {
     const area = $('[data-key-entry] textarea')
+    const kept = $('[name="config.privateKey.held"]')
+    if (kept) kept.remove()
     held.clear()
     area.hidden = false
     area.value = ''
@@ -251,6 +253,7 @@
       }
       if (e.type === 'checkbox') e.checked = false
       else if (e.matches('input')) e.value = ''
+      else if (e.matches('select')) e.selectedIndex = 0
     }
     $('#vars').append(row)
     $('input', row).focus()

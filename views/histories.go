@@ -1,8 +1,6 @@
 package views
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,56 +68,4 @@ func leasePill(s environment.LeaseStatus) pill {
 		return pill{ui.Warn, word}
 	}
 	return pill{ui.Plain, word}
-}
-
-// ActivityListProps is who did what, newest first.
-type ActivityListProps struct {
-	state   ListState
-	entries []environment.Activity
-	now     time.Time
-}
-
-// NewActivityList makes the log.
-func NewActivityList(entries []environment.Activity, now time.Time) ActivityListProps {
-	return ActivityListProps{state: listState(len(entries)), entries: entries, now: now}
-}
-
-// actionText is an action in words: "environment.host_key_trusted" is "host key
-// trusted".
-func actionText(action string) string {
-	_, verb, found := strings.Cut(action, ".")
-	if !found {
-		verb = action
-	}
-	return strings.NewReplacer("_", " ", ".", " ").Replace(verb)
-}
-
-// detailText lists the details of an entry in one line, in a fixed order.
-func detailText(details map[string]any) string {
-	keys := make([]string, 0, len(details))
-	for k := range details {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	parts := make([]string, 0, len(keys))
-	for _, k := range keys {
-		parts = append(parts, k+": "+valueText(details[k]))
-	}
-	return strings.Join(parts, " · ")
-}
-
-func valueText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "none"
-	case string:
-		return v
-	case []any:
-		parts := make([]string, 0, len(v))
-		for _, item := range v {
-			parts = append(parts, valueText(item))
-		}
-		return strings.Join(parts, ", ")
-	}
-	return fmt.Sprint(v)
 }

@@ -81,7 +81,8 @@ func Activity() []environment.Activity {
 	}
 	return []environment.Activity{
 		entry(4, 4*time.Minute, "environment.probed", map[string]any{"ok": true, "durationMs": 148}),
-		entry(3, 50*time.Minute, "environment.updated", map[string]any{"config.port": "22 → 2222", "config.privateKey": "changed"}),
+		entry(3, 50*time.Minute, "environment.updated", map[string]any{"name": "build-box", "revision": 5, "changedFields": []string{"config.port", "config.privateKeySecretRef"},
+			"changes": map[string]any{"config.port": map[string]any{"before": 22, "after": 2222}, "config.privateKeySecretRef": "changed"}}),
 		entry(2, 3*time.Hour, "environment.host_key_trusted", map[string]any{"fingerprint": HostKeys()[0].Fingerprint}),
 		entry(1, 26*time.Hour, "environment.created", map[string]any{"name": "build-box", "driver": "ssh"}),
 	}

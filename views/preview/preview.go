@@ -21,7 +21,9 @@ const (
 )
 
 // Groups lists the capability ids in order.
-func Groups() []string { return []string{Configuration, Capabilities, Probe, Runs, Instance, People, Secrets, Record} }
+func Groups() []string {
+	return []string{Configuration, Capabilities, Probe, Runs, Instance, People, Secrets, Record}
+}
 
 // Preview is one state. Name is "component.state" or "component.state.variant".
 type Preview struct {

@@ -63,3 +63,56 @@ func dotEnvs() []Preview {
 		{"dot-env-read.nothing", Secrets, read("# nothing\n")},
 	}
 }
+
+// secretPage is the page of the first of Acme's secrets.
+func secretPage(change func(*views.SecretDetail)) templ.Component {
+	d := views.SecretDetail{Company: example.Acme(), Secret: example.Secrets()[0], Versions: example.SecretVersions(),
+		Bindings: example.SecretBindings(), Accesses: example.SecretAccesses()}
+	change(&d)
+	return views.SecretPage(views.NewSecretPage(d, example.Now()))
+}
+
+func secretPages() []Preview {
+	list := func(all []environment.StoredSecret, v views.SecretValues, failed *environment.Error) templ.Component {
+		return views.SecretsPage(views.NewSecretsPage(example.Acme(), all, v, failed, example.Now()))
+	}
+	remove := func(uses []environment.SecretBinding, failed *environment.Error) templ.Component {
+		return views.SecretDelete(views.NewSecretDelete(example.Secrets()[0], uses, failed))
+	}
+	taken := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "name", Message: "There is a secret of this name already."}}))
+	empty := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "value", Message: "Enter a value."}}))
+	changed := environment.Conflict("secret_changed", "Somebody else stored a new value in between.").Remedy("Look at its versions and try again.")
+	return []Preview{
+		{"secrets-page.shown", Secrets, list(example.Secrets(), views.SecretValues{}, nil)},
+		{"secrets-page.none", Secrets, list(nil, views.SecretValues{}, nil)},
+		{"secrets-page.invalid", Secrets, list(example.Secrets(), views.SecretValues{Name: "Deploy-Key", Sealed: "c2VhbGVk"}, taken)},
+		{"secret-page.active", Secrets, secretPage(func(*views.SecretDetail) {})},
+		{"secret-page.active.unused", Secrets, secretPage(func(d *views.SecretDetail) { d.Bindings, d.Accesses = nil, nil })},
+		{"secret-page.disabled", Secrets, secretPage(func(d *views.SecretDetail) { d.Secret.Disabled = true })},
+		{"secret-page.invalid", Secrets, secretPage(func(d *views.SecretDetail) { d.Failed = empty })},
+		{"secret-page.invalid.changed", Secrets, secretPage(func(d *views.SecretDetail) { d.Failed = changed })},
+		{"secret-delete.ready", Secrets, remove(nil, nil)},
+		{"secret-delete.ready.refused", Secrets, remove(nil, environment.Unavailable("database_away", "The database does not answer."))},
+		{"secret-delete.in-use", Secrets, remove(example.SecretBindings(), nil)},
+	}
+}
+
+func records() []Preview {
+	page := func(change func(*views.Record)) templ.Component {
+		company := example.Acme()
+		r := views.Record{Company: &company, Page: environment.Page[environment.Activity]{Items: example.Activity()}}
+		change(&r)
+		return views.ActivityPage(views.NewActivityPage(r, example.Now()))
+	}
+	unreadable := environment.NewError(environment.KindUnreadable, "invalid_query", "A day is written as 2026-09-14.")
+	unreadable.Fields = []environment.FieldError{{Field: "since", Message: unreadable.Message}}
+	query := views.ActivityQuery{Action: "environment.", Actor: "dana", Since: "2026-09-01"}
+	return []Preview{
+		{"activity-page.shown", Record, page(func(r *views.Record) { r.Page.Next = "next" })},
+		{"activity-page.shown.instance", Record, page(func(r *views.Record) { r.Company = nil })},
+		{"activity-page.shown.filtered", Record, page(func(r *views.Record) { r.Query = query })},
+		{"activity-page.none", Record, page(func(r *views.Record) { r.Page.Items = nil })},
+		{"activity-page.no-match", Record, page(func(r *views.Record) { r.Page.Items, r.Query = nil, query })},
+		{"activity-page.error", Record, page(func(r *views.Record) { r.Query.Since, r.Failed = "soon", unreadable })},
+	}
+}

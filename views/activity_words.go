@@ -1,0 +1,155 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"berth/environment"
+
+	"github.com/google/uuid"
+)
+
+// actionText is an action in words: "environment.host_key_trusted" is "host key
+// trusted".
+func actionText(action string) string {
+	_, verb, found := strings.Cut(action, ".")
+	if !found {
+		verb = action
+	}
+	return strings.NewReplacer("_", " ", ".", " ").Replace(verb)
+}
+
+// change is what an entry says of one field.
+type change struct {
+	field         string
+	before, after string
+	word          string // in the place of both, where the values are not for the log
+}
+
+// changesOf are the fields that an entry says were changed, in a fixed order.
+func changesOf(details map[string]any) []change {
+	var list []change
+	for field, v := range asObject(details["changes"]) {
+		if pair := asObject(v); pair != nil {
+			list = append(list, change{field: field, before: valueText(pair["before"]), after: valueText(pair["after"])})
+		} else {
+			list = append(list, change{field: field, word: valueText(v)})
+		}
+	}
+	slices.SortFunc(list, func(a, b change) int { return strings.Compare(a.field, b.field) })
+	return list
+}
+
+// detailText lists the details of an entry that are no changes in one line, in a
+// fixed order.
+func detailText(details map[string]any) string {
+	keys := make([]string, 0, len(details))
+	for k := range details {
+		switch k {
+		case "changes", "changedFields", "name", "revision":
+			continue
+		}
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	parts := make([]string, 0, len(keys))
+	for _, k := range keys {
+		parts = append(parts, k+": "+valueText(details[k]))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// asObject reads a value of details as an object, whether it comes from memory or
+// from JSON; nil when it is none.
+func asObject(v any) map[string]any {
+	switch v := v.(type) {
+	case nil, string, bool, int, float64:
+		return nil
+	case map[string]any:
+		return v
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	var m map[string]any
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+func valueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case string:
+		if v == "" {
+			return "none"
+		}
+		return v
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case json.RawMessage:
+		var read any
+		if json.Unmarshal(v, &read) != nil {
+			return string(v)
+		}
+		return valueText(read)
+	case []string:
+		return strings.Join(v, ", ")
+	case []any:
+		parts := make([]string, 0, len(v))
+		for _, item := range v {
+			parts = append(parts, valueText(item))
+		}
+		return strings.Join(parts, ", ")
+	case map[string]any:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		return string(raw)
+	}
+	return fmt.Sprint(v)
+}
+
+// subjectText is what an entry is about, in words.
+func subjectText(a environment.Activity) string {
+	kind := strings.ReplaceAll(a.EntityType, "_", " ")
+	if name, is := a.Details["name"].(string); is && name != "" {
+		return kind + " " + name
+	}
+	if len(a.EntityID) >= 8 {
+		return kind + " " + a.EntityID[:8]
+	}
+	return kind
+}
+
+// subjectPath leads to what an entry is about; "" where there is no page of it.
+func subjectPath(a environment.Activity) string {
+	id, err := uuid.Parse(a.EntityID)
+	if err != nil || strings.HasSuffix(a.Action, ".deleted") {
+		return ""
+	}
+	switch {
+	case a.EntityType == "environment":
+		return EnvironmentPath(id)
+	case a.EntityType == "person":
+		return PersonPath(id)
+	case a.CompanyID == nil:
+		return ""
+	case a.EntityType == "run":
+		return RunPath(*a.CompanyID, id)
+	case a.EntityType == "secret":
+		return SecretPath(*a.CompanyID, id)
+	case a.EntityType == "agent":
+		return AgentPath(*a.CompanyID, id)
+	}
+	return ""
+}
