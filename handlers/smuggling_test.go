@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// raw sends bytes as they are and returns every answer until the connection is
-// closed, or until none comes any more.
+// raw sends bytes as they are, and after them a request that ends a connection
+// which is still open. It returns every answer.
 func (f *front) raw(bytes string) []answer {
 	f.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
@@ -22,10 +22,7 @@ func (f *front) raw(bytes string) []answer {
 	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
 		f.t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, bytes); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+	if _, err := io.WriteString(conn, bytes+"GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"); err != nil {
 		f.t.Fatal(err)
 	}
 	var all []answer
@@ -42,9 +39,9 @@ func (f *front) raw(bytes string) []answer {
 	}
 }
 
-// TestC74_SmuggledRequests sends what a proxy before this server may read in
+// TestSmuggledRequests sends what a proxy before this server may read in
 // another way than it does: each is refused, and what hides in it is no request.
-func TestC74_SmuggledRequests(t *testing.T) {
+func TestSmuggledRequests(t *testing.T) {
 	f := newFront(t)
 	const hidden = "GET /api/companies HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 	tests := []struct {
@@ -87,8 +84,8 @@ func TestC74_SmuggledRequests(t *testing.T) {
 	}
 }
 
-// TestC74_PathsInDisguise: an address has one form.
-func TestC74_PathsInDisguise(t *testing.T) {
+// TestPathsInDisguise: an address has one form.
+func TestPathsInDisguise(t *testing.T) {
 	f := newFront(t)
 	tests := []struct {
 		path   string
