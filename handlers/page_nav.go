@@ -35,7 +35,10 @@ func (s *server) nav(c echo.Context, company *environment.Company) views.Nav {
 		InstanceActivity: may(access.ReadActivity, access.Instance),
 	}
 	if actor.Kind == environment.ActorPerson {
-		n.Account, n.Rights = actor.Name, rightsOf(actor)
+		n.Account, n.Rights, n.Here = actor.Name, rightsOf(actor), wayBack(c)
+		if n.Here == "" {
+			n.Here = views.AccountPath
+		}
 	}
 	return n
 }

@@ -282,8 +282,66 @@
     else if ('keyClear' in b.dataset) clearKey()
     else if ('pin' in b.dataset) pin(b)
     else if ('addVar' in b.dataset) addVariable()
+    else if ('reveal' in b.dataset) reveal(b)
     else if ('follow' in b.dataset) follow(b.getAttribute('aria-pressed') !== 'true')
   })
+
+  // A password shows what was typed; when it is sent it is hidden again.
+
+  function reveal(button) {
+    const field = document.getElementById(button.dataset.reveal)
+    const hidden = field.type === 'password'
+    field.type = hidden ? 'text' : 'password'
+    button.textContent = hidden ? 'Hide' : 'Show'
+    button.ariaLabel = button.ariaLabel.replace(/^\w+/, button.textContent)
+  }
+  document.addEventListener('submit', (e) => {
+    for (const b of $$('[data-reveal]', e.target)) if (document.getElementById(b.dataset.reveal).type === 'text') reveal(b)
+  }, true)
+
+  // A wait counts down.
+  const waiting = $('[data-countdown]')
+  if (waiting) {
+    const over = Date.now() + waiting.textContent * 1000
+    const tick = setInterval(() => {
+      const left = Math.max(0, Math.ceil((over - Date.now()) / 1000))
+      waiting.textContent = left
+      if (!left) clearInterval(tick)
+    }, 1000)
+  }
+
+  // A page is for whom it was made. When its reader is signed out it goes to the
+  // sign-in, and when they may do something else by now it is loaded again.
+
+  const { rights, rightsAt, signIn, here } = document.body.dataset
+  let asking = false
+  let told = false
+
+  async function checkRights() {
+    if (!rights || asking || leaving || document.hidden) return
+    asking = true
+    try {
+      const res = await fetch(rightsAt, { redirect: 'manual', cache: 'no-store' })
+      if (res.type === 'opaqueredirect' || res.status === 401) {
+        leaving = true
+        location.replace(signIn + '?next=' + encodeURIComponent(here))
+      } else if (res.ok && await res.text() !== rights) {
+        if (!dirtyForm() && !$('.once')) {
+          leaving = true
+          location.replace(here)
+        } else if (!told) {
+          told = true
+          toast('What you may do has changed. Load the page again when you are done here.', 'bad', 0)
+        }
+      }
+    } catch {
+      // the server is away: the next look tells
+    } finally {
+      asking = false
+    }
+  }
+  setInterval(checkRights, 3000)
+  document.addEventListener('visibilitychange', checkRights)
 
   // A test says so when the form was edited after it.
   document.addEventListener('input', (e) => {
@@ -475,9 +533,11 @@
 
   remember(document)
   refreshTimes()
-  const here = $('.menu [aria-current]')
-  if (here) here.scrollIntoView({ inline: 'nearest', block: 'nearest' })
+  const current = $('.menu [aria-current]')
+  if (current) current.scrollIntoView({ inline: 'nearest', block: 'nearest' })
   focusBad(document)
+  const shownOnce = $('section:has(> .once)')
+  if (shownOnce) shownOnce.focus()
   follow(!!$('[data-follow]'))
   if (new URLSearchParams(location.search).has('done')) {
     const url = new URL(location)

@@ -8,6 +8,8 @@ type Nav struct {
 	// Rights stands for what that person may do as of this page: when it is
 	// another one on the server, the page is loaded again. "" asks nothing.
 	Rights string
+	// Here is where that page is loaded from: not the address of a POST.
+	Here string
 
 	Runs, Agents, Secrets, Access, CompanyActivity, Companies     bool
 	General, Environments, Experimental, People, InstanceActivity bool
