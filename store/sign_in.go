@@ -31,7 +31,7 @@ func (db *DB) SignInFailed(ctx context.Context, keys []string) (time.Time, error
 		}
 		longest = 0
 		for _, c := range counts {
-			wait := identity.WaitAfter(c.Failures)
+			wait := identity.WaitAfter(c.Key, c.Failures)
 			if wait == 0 {
 				continue
 			}

@@ -24,7 +24,7 @@ func (s *Store) SignInFailed(_ context.Context, keys []string) (time.Time, error
 			f.count = 0
 		}
 		f.count, f.last = f.count+1, now
-		if wait := identity.WaitAfter(f.count); wait > 0 {
+		if wait := identity.WaitAfter(key, f.count); wait > 0 {
 			f.waitUntil = now.Add(wait)
 		}
 		s.failures[key] = f

@@ -135,7 +135,7 @@ func testPasswordLink(t *testing.T, s suite) {
 
 func testSlowDown(t *testing.T, s suite) {
 	ctx := t.Context()
-	account, address, both := []string{"account:a"}, []string{"address:192.0.2.7"}, []string{"account:a", "address:192.0.2.7"}
+	account, other, both := []string{"account:a"}, []string{"account:c"}, []string{"account:a", "account:c"}
 	fail := func(keys []string) time.Duration {
 		t.Helper()
 		until, err := s.SignInFailed(ctx, keys)
@@ -165,5 +165,9 @@ func testSlowDown(t *testing.T, s suite) {
 	s.must(err)
 	same(t, "wait after signing in", until.IsZero(), true)
 	same(t, "the next failure is the first", fail(account), 0)
-	same(t, "the other key remembers", fail(address), 2*time.Second)
+	same(t, "the other key remembers", fail(other), 2*time.Second)
+	for range 50 {
+		same(t, "wait of an address that many may share", fail([]string{"address:192.0.2.7"}), 0)
+	}
+	same(t, "wait of an address after 51 failures", fail([]string{"account:d", "address:192.0.2.7"}), time.Second)
 }

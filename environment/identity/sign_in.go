@@ -128,10 +128,10 @@ func (s *Service) rehash(ctx context.Context, person uuid.UUID, old string, pass
 
 // failureKeys are what failures are counted under, the account first.
 func failureKeys(email, address string) []string {
-	return []string{accountKey(email), "address:" + address}
+	return []string{accountKey(email), addressPrefix + address}
 }
 
-func accountKey(email string) string { return "account:" + accountHash(email) }
+func accountKey(email string) string { return accountPrefix + accountHash(email) }
 
 // accountHash stands for an address that somebody entered, whether there is such
 // an account or not.
