@@ -8,6 +8,7 @@ import (
 	"berth/handlers/api"
 
 	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
 )
 
 func personShape(p environment.Person) api.Person {
@@ -40,6 +41,12 @@ func invitationShape(l environment.Link) api.Invitation {
 		ID: l.ID, Kind: string(l.Kind), Email: l.Email, IsInstanceAdmin: l.InstanceAdmin, Memberships: membershipShapes(l.Roles),
 		CreatedBy: l.CreatedBy, CreatedAt: api.Time(l.CreatedAt), ExpiresAt: api.Time(l.ExpiresAt),
 	}
+}
+
+// madeLink is a new link with its address, which is the one place where a token
+// may be in an address.
+func (s *server) madeLink(c echo.Context, link environment.Link, token environment.Secret) api.MadeInvitation {
+	return api.MadeInvitation{Invitation: invitationShape(link), URL: s.linkAddress(c, token)}
 }
 
 // sessionShape is a session; current is the one that the caller showed.
