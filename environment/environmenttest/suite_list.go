@@ -73,6 +73,11 @@ func testList(t *testing.T, s suite) {
 	} {
 		same(t, "search for "+query, s.names(environment.ListFilter{Query: query}), want)
 	}
+	for query, want := range map[string][]string{
+		"DESCRIBED": {"described"}, "50%_off": {"described"}, "described.example": {}, "deploy@ready": {}, "ssh": {}, "old": {"old one"},
+	} {
+		same(t, "search in names for "+query, s.names(environment.ListFilter{Query: query, NamesOnly: true}), want)
+	}
 	same(t, "archived", s.names(environment.ListFilter{Status: environment.StatusArchived}), []string{"old one"})
 	same(t, "of a driver", s.names(environment.ListFilter{Driver: environment.DriverLocal}), []string{})
 	page, err := s.ListEnvironments(t.Context(), environment.ListFilter{Health: environment.HealthUnfit})
