@@ -71,6 +71,7 @@ func blastRadiusShape(i environment.Impact) api.BlastRadius {
 		EnvironmentID: i.EnvironmentID, CanDelete: i.CanDelete(), DeleteBlockedReasons: blocked,
 		StaticReferences: api.StaticReferences{
 			IsManagedLocal: i.IsManagedLocal, IsInstanceDefault: i.IsDefault, SecretBindingCount: i.SecretCount, RunCount: i.Uses.Runs,
+			AgentDefaultCount: i.Uses.AgentDefaults,
 		},
 		ActiveRuntimeUse: api.ActiveRuntimeUse{
 			ActiveLeaseCount: i.Uses.ActiveLeases, PendingCleanupLeaseCount: i.Uses.PendingCleanup, ActiveRunCount: i.Uses.ActiveRuns,

@@ -44,7 +44,7 @@ func NewDeleteDialog(e environment.Environment, impact environment.Impact, other
 	}
 	switch {
 	case len(impact.Blocked) == 0:
-	case len(impact.Blocked) == 1 && slices.Contains(impact.Blocked, "instance_default"):
+	case !slices.ContainsFunc(impact.Blocked, func(b string) bool { return b != "instance_default" && b != "agent_default" }):
 		p.state = DeleteReassign
 	default:
 		p.state = DeleteBlocked
@@ -68,12 +68,26 @@ func blockedText(reason string) string {
 		return "It is this server's own environment, which always stays."
 	case "instance_default":
 		return "It is the instance's default environment."
+	case "agent_default":
+		return "Agents work in it by default."
 	case "active_use":
 		return "Work is under way in it. Cancel its runs or wait for them."
 	case "pending_sandbox_cleanup":
 		return "Something of it is still being cleaned up on the target."
 	}
 	return reason
+}
+
+// takesOver says what the environment that is chosen takes over.
+func (p DeleteDialogProps) takesOver() string {
+	agents := ui.Count(p.impact.Uses.AgentDefaults, "agent works", "agents work")
+	switch {
+	case p.impact.Uses.AgentDefaults == 0:
+		return "It is the instance's default. Choose what takes its place."
+	case p.impact.IsDefault:
+		return "It is the instance's default, and " + agents + " in it by default. Choose what takes its place for both."
+	}
+	return agents + " in it by default. Choose what takes its place."
 }
 
 // touched lists what would go and what would stay.

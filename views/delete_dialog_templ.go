@@ -167,7 +167,7 @@ func DeleteDialog(p DeleteDialogProps) templ.Component {
 		}
 		if p.state == DeleteReassign {
 			templ_7745c5c3_Err = ui.Select(ui.SelectProps{FieldProps: ui.FieldProps{Name: "reassignTo", Label: "New default environment", Required: true, Error: p.choose,
-				Help: "It is the instance's default. Choose what takes its place."}, Options: p.others}).Render(ctx, templ_7745c5c3_Buffer)
+				Help: p.takesOver()}, Options: p.others}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -127,6 +127,9 @@ func usesText(u environment.Uses) string {
 	if u.ActiveLeases > 0 {
 		parts = append(parts, ui.Count(u.ActiveLeases, "lease", "leases"))
 	}
+	if u.AgentDefaults > 0 {
+		parts = append(parts, ui.Count(u.AgentDefaults, "agent by default", "agents by default"))
+	}
 	if u.PendingCleanup > 0 {
 		parts = append(parts, ui.Count(u.PendingCleanup, "clean-up pending", "clean-ups pending"))
 	}

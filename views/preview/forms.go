@@ -89,6 +89,8 @@ func remove(impact environment.Impact, failed *environment.Error) templ.Componen
 func dialogs() []Preview {
 	reassign := example.Impact()
 	reassign.IsDefault, reassign.Blocked = true, []string{"instance_default"}
+	agents := example.Impact()
+	agents.Uses.AgentDefaults, agents.Blocked = 3, []string{"agent_default"}
 	changed := environment.Conflict("host_key_not_presented", "The host does not present that key any more.")
 	return []Preview{
 		{"trust-dialog.unknown", Probe, trust(example.UntrustedSSH(), example.HostKeys(), nil)},
@@ -98,6 +100,7 @@ func dialogs() []Preview {
 		{"trust-dialog.failed", Probe, trust(example.Unreachable(), nil, environment.Unavailable(environment.CodeConnectRefused, "build.example.net port 2222 refuses connections."))},
 		{"delete-dialog.ready", Configuration, remove(example.Impact(), nil)},
 		{"delete-dialog.reassign", Configuration, remove(reassign, nil)},
+		{"delete-dialog.reassign.agents", Configuration, remove(agents, nil)},
 		{"delete-dialog.reassign.not-chosen", Configuration, remove(reassign, environment.Conflict("environment_in_use", "The environment is in use."))},
 		{"delete-dialog.blocked", Configuration, remove(example.ImpactBlocked(), nil)},
 	}
