@@ -46,6 +46,17 @@ type flaky struct {
 	away atomic.Bool
 	// beforeLog, unless nil, is called before a log is read.
 	beforeLog func()
+	// beforeActivity, unless nil, is called before the log of who did what is read.
+	beforeActivity func() error
+}
+
+func (f *flaky) Activity(ctx context.Context, filter environment.ActivityFilter) (environment.Page[environment.Activity], error) {
+	if f.beforeActivity != nil {
+		if err := f.beforeActivity(); err != nil {
+			return environment.Page[environment.Activity]{}, err
+		}
+	}
+	return f.Store.Activity(ctx, filter)
 }
 
 func (f *flaky) Log(ctx context.Context, id uuid.UUID, offset int64, limit int) (environment.LogPage, error) {

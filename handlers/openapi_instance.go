@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"slices"
+
 	"berth/environment"
 	"berth/handlers/api"
 )
@@ -8,7 +10,7 @@ import (
 // instanceOperations are those of companies, settings, activity and the tools
 // for SSH keys.
 func instanceOperations() []operation {
-	return append(append(companyOperations(), settingsOperations()...), toolOperations()...)
+	return slices.Concat(companyOperations(), settingsOperations(), activityOperations(), toolOperations())
 }
 
 func companyOperations() []operation {
@@ -55,24 +57,27 @@ func settingsOperations() []operation {
 			method: "PATCH", path: "/api/instance/settings/experimental", id: "updateExperimental", who: whoOperator,
 			summary: "Change flags", body: typed[experimentalPatchBody](), answers: []reply{ok[api.Experimental]()}, fails: []int{409, 422},
 		},
-		{
-			method: "GET", path: "/api/activity", id: "listActivity", who: whoOperator,
-			summary: "Who did what, newest first; a whole export with format", query: activityParameters(), answers: activityAnswers(),
-			fails: []int{404},
-		},
 	}
 }
 
-func activityParameters() []parameter {
-	return windowed(
-		text("action", "exact, or a prefix that ends with a full stop"), text("actor", "part of the actor's name"),
+func activityOperations() []operation {
+	filter := windowed(
+		text("action", "exact, or a prefix that ends with a full stop"), text("actor", "part of the actor's name, without regard to case"),
 		text("entityType", "of what it was done to"), text("entityId", "of what it was done to"),
-		idParameter("companyId", "only what belongs to this company"),
+		text("since", "a time, or a day in UTC"), text("until", "a time, exclusive, or a day in UTC, inclusive"),
+		word("format", "a whole export, as a file", "csv", "json"),
 	)
-}
-
-func activityAnswers() []reply {
-	return []reply{listOf[api.Activity]()}
+	answers := []reply{ok[[]api.Activity]("Link", "Content-Disposition"), other("text/csv", "Content-Disposition")}
+	return []operation{
+		{
+			method: "GET", path: "/api/activity", id: "listActivity", who: whoOperator, summary: "Who did what, newest first",
+			query: append(slices.Clone(filter), idParameter("companyId", "only what belongs to this company")), answers: answers, fails: []int{404},
+		},
+		{
+			method: "GET", path: "/api/companies/:c/activity", id: "listCompanyActivity", who: whoKeeper,
+			summary: "Who did what in a company, newest first", query: filter, answers: answers,
+		},
+	}
 }
 
 func toolOperations() []operation {

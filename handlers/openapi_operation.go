@@ -101,11 +101,6 @@ func yesOrNo(name, description string) parameter {
 	return parameter{name, description, &schema{Type: "string", Enum: []string{"0", "1", "false", "true", "t", "f", "T", "F", "TRUE", "FALSE", "True", "False"}}}
 }
 
-// instant is a time, or a day.
-func instant(name, description string) parameter {
-	return parameter{name, description, &schema{Type: "string"}}
-}
-
 // windowed are the parameters of a list, then more.
 func windowed(more ...parameter) []parameter {
 	return append([]parameter{

@@ -139,6 +139,7 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.GET("/api/instance/settings/experimental", s.experimentalGet, s.needs(access.ReadSettings))
 	e.PATCH("/api/instance/settings/experimental", s.experimentalPatch, s.needs(access.ManageSettings))
 	e.GET("/api/activity", s.activityList, s.needsOfInstance(access.ReadActivity))
+	e.GET("/api/companies/:c/activity", s.companyActivityList, s.needs(access.ReadActivity))
 
 	e.POST("/api/ssh-keys/generate", s.keyGenerate, s.needs(access.ManageEnvironment))
 	e.POST("/api/ssh-keys/inspect", s.keyInspect, s.needs(access.ManageEnvironment))

@@ -81,6 +81,7 @@ type Activity struct {
 	ID         uuid.UUID      `json:"id"`
 	CompanyID  *uuid.UUID     `json:"companyId"`
 	ActorType  string         `json:"actorType"`
+	ActorID    *uuid.UUID     `json:"actorId"` // of a person or agent; null for others
 	ActorName  string         `json:"actorName"`
 	Action     string         `json:"action"`
 	EntityType string         `json:"entityType"`
