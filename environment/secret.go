@@ -3,6 +3,7 @@ package environment
 import (
 	"crypto/subtle"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +23,8 @@ func SecretProblem(value Secret) string {
 		return "Enter a value."
 	case n > MaxSecret:
 		return "A secret has at most 64 KiB."
+	case strings.ContainsRune(value.Reveal(), 0):
+		return "A secret cannot hold a NUL byte." // neither a variable nor a file of a target's could
 	}
 	return ""
 }

@@ -124,7 +124,7 @@ func TestNothingIsUsedWhileEnvironmentsAreOff(t *testing.T) {
 			return err
 		},
 		"draft": func(a environment.Actor) error {
-			_, err := b.DraftSpec(t.Context(), a, nil, nil, nil, sshDraft("Other"))
+			_, err := b.DraftSpec(t.Context(), a, nil, nil, sshDraft("Other"))
 			return err
 		},
 	}

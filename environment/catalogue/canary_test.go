@@ -34,7 +34,7 @@ func TestC67_NoReadPathShowsASecret(t *testing.T) {
 	}
 	spec, values, err := b.Spec(t.Context(), b.get(env).Environment, environment.SecretUse{Purpose: environment.ForRun})
 	note(spec, values, err)
-	draft, err := b.DraftSpec(t.Context(), b.actor, &env.ID, sshDraft("", "password", "canary-11"))
+	draft, err := b.DraftSpec(t.Context(), b.actor, nil, &env.ID, sshDraft("", "password", "canary-11"))
 	note(draft, err)
 	out, err := b.Check(t.Context(), b.actor, &env.ID, sshDraft("Build box", "password", "canary-12"))
 	note(out, err)

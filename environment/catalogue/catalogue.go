@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/environment"
+	"berth/environment/crew"
 
 	"github.com/google/uuid"
 )
@@ -100,6 +101,7 @@ type Service struct {
 	vault   environment.Vault
 	now     func() time.Time
 	log     *slog.Logger
+	notes   crew.Crew // who opened secrets is noted beside the work
 }
 
 // New returns the catalogue. All arguments are needed.

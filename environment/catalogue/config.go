@@ -46,7 +46,7 @@ func (c *planned) config(ctx context.Context, p environment.Patch) error {
 	}
 	output, err := configurer.Configure(environment.ConfigInput{
 		Config: merged,
-		Stored: func(field string) (environment.Secret, bool) { return c.s.storedValue(ctx, merged, field) },
+		Stored: func(field string) (environment.Secret, bool) { return c.storedValue(ctx, merged, field) },
 	})
 	if err != nil {
 		if e, is := errors.AsType[*environment.Error](err); is && len(e.Fields) > 0 {
@@ -70,7 +70,7 @@ func (c *planned) take(ctx context.Context, merged map[string]json.RawMessage, o
 			c.problem("config."+name, "A secret has at most 64 KiB.")
 			continue
 		}
-		if stored, ok := c.s.storedValue(ctx, merged, name); ok && stored.Equal(value) {
+		if stored, ok := c.storedValue(ctx, merged, name); ok && stored.Equal(value) {
 			config[refKey(output, name)] = merged[name+refSuffix]
 			continue // the same value again is no change
 		}
@@ -137,6 +137,9 @@ func (c *planned) references(ctx context.Context, base, merged map[string]json.R
 
 // refProblem says why a reference cannot be used; "" when it can.
 func (c *planned) refProblem(ctx context.Context, ref environment.SecretRef) (string, error) {
+	if _, fresh := c.fresh[ref.SecretID]; fresh {
+		return "", nil
+	}
 	row, _, err := c.s.store.Secret(ctx, ref.SecretID, ref.Version)
 	if err != nil {
 		if environment.KindOf(err) == environment.KindNotFound {
@@ -144,7 +147,7 @@ func (c *planned) refProblem(ctx context.Context, ref environment.SecretRef) (st
 		}
 		return "", err
 	}
-	if row.EnvironmentID != nil && *row.EnvironmentID != c.next.ID {
+	if row.CompanyID == nil && (row.EnvironmentID == nil || *row.EnvironmentID != c.next.ID || row.RetiredAt != nil) {
 		return "There is no such secret.", nil // another environment's own; its existence does not show
 	}
 	return "", nil

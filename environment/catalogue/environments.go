@@ -112,24 +112,36 @@ func (s *Service) Create(ctx context.Context, actor environment.Actor, d environ
 	if err := s.enabled(ctx); err != nil {
 		return none, err
 	}
+	if err := mayMake(actor, d.NewSecrets); err != nil {
+		return none, err
+	}
 	c, err := s.plan(ctx, nil, patchOf(d))
 	if err != nil {
 		return none, err
 	}
-	if err := environment.InvalidFields(c.problems); err != nil {
+	if err := c.refusal(); err != nil {
 		return none, err
 	}
-	sealed, err := c.seal()
+	made, err := s.create(ctx, actor, c)
+	if environment.CodeOf(err) == environment.CodeKeysetChanged {
+		made, err = s.create(ctx, actor, c) // sealed again, with the key of now
+	}
+	return made, err
+}
+
+// create stores a plan without problems.
+func (s *Service) create(ctx context.Context, actor environment.Actor, c *planned) (environment.Environment, error) {
+	sealed, entries, err := c.seal(ctx, actor)
 	if err != nil {
-		return none, err
+		return environment.Environment{}, err
 	}
 	details := map[string]any{"name": c.next.Name, "driver": c.next.Driver, "status": string(c.next.Status), "revision": c.next.Revision}
 	made, err := s.store.CreateEnvironment(ctx, Write{
-		Environment: c.next, NewSecrets: sealed, ConfigChanged: true,
+		Environment: c.next, NewSecrets: sealed, Bindings: c.bindings, ConfigChanged: true, MoreActivity: entries,
 		Activity: s.activity(ctx, actor, "environment.created", "environment", c.next.ID.String(), details),
 	})
 	if err != nil {
-		return none, atName(err)
+		return environment.Environment{}, atName(c.atSecret(err))
 	}
 	return made, nil
 }

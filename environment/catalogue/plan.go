@@ -26,20 +26,25 @@ type planned struct {
 	old  *environment.Environment // nil: a new one
 	next environment.Environment
 	// fresh are secrets that a save would store, by their new id.
-	fresh    map[uuid.UUID]freshSecret
-	output   environment.ConfigOutput // of the driver; zero when it was not asked
+	fresh map[uuid.UUID]freshSecret
+	// made are those of fresh that are a company's, by the path that refers.
+	made     map[string]uuid.UUID
+	bindings []environment.SecretBinding // all references to companies' secrets
+	mixed    int                         // how many problems are of another company's secret
+	output   environment.ConfigOutput    // of the driver; zero when it was not asked
 	problems []environment.FieldError
 }
 
 type freshSecret struct {
-	name  string
-	value environment.Secret
+	name    string
+	value   environment.Secret
+	company *uuid.UUID // nil: the environment's own
 }
 
 // plan lays a patch over a row, or over nothing, and checks the result. What is
 // wrong with single fields is in problems; an error is anything else.
 func (s *Service) plan(ctx context.Context, old *environment.Environment, p environment.Patch) (*planned, error) {
-	c := &planned{s: s, old: old, fresh: map[uuid.UUID]freshSecret{}}
+	c := &planned{s: s, old: old, fresh: map[uuid.UUID]freshSecret{}, made: map[string]uuid.UUID{}}
 	now := s.now()
 	if old != nil {
 		c.next = *old
@@ -54,11 +59,15 @@ func (s *Service) plan(ctx context.Context, old *environment.Environment, p envi
 	if err := c.driver(p.Driver); err != nil {
 		return nil, err
 	}
-	if err := c.config(ctx, p); err != nil {
-		return nil, err
-	}
-	if err := c.envVars(ctx, p); err != nil {
-		return nil, err
+	for _, step := range []func() error{
+		func() error { return c.newSecrets(ctx, &p) },
+		func() error { return c.config(ctx, p) },
+		func() error { return c.envVars(ctx, p) },
+		func() error { return c.bind(ctx) },
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
 }

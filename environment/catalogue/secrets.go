@@ -3,8 +3,6 @@ package catalogue
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -27,30 +25,18 @@ func (s *Service) open(ctx context.Context, ref environment.SecretRef) (environm
 	return s.vault.Open(sealed.ID, sealed.Ciphertext)
 }
 
-// storedValue opens the secret that a config refers to under a request name.
-func (s *Service) storedValue(ctx context.Context, config map[string]json.RawMessage, field string) (environment.Secret, bool) {
+// storedValue opens the secret that a config refers to under a request name, to
+// compare it with what was sent.
+func (c *planned) storedValue(ctx context.Context, config map[string]json.RawMessage, field string) (environment.Secret, bool) {
 	ref, ok := parseRef(config[strings.TrimSuffix(field, refSuffix)+refSuffix])
 	if !ok {
 		return environment.Secret{}, false
 	}
-	value, err := s.open(ctx, ref)
-	return value, err == nil
-}
-
-// seal encrypts what the plan would store.
-func (c *planned) seal() ([]environment.SealedSecret, error) {
-	var sealed []environment.SealedSecret
-	for _, id := range slices.SortedFunc(maps.Keys(c.fresh), func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) }) {
-		ciphertext, err := c.s.vault.Seal(id, c.fresh[id].value)
-		if err != nil {
-			return nil, fmt.Errorf("seal %s: %w", c.fresh[id].name, err)
-		}
-		sealed = append(sealed, environment.SealedSecret{
-			StoredSecret: environment.StoredSecret{ID: id, EnvironmentID: &c.next.ID, Name: c.fresh[id].name},
-			Ciphertext:   ciphertext,
-		})
+	if f, fresh := c.fresh[ref.SecretID]; fresh {
+		return f.value, true
 	}
-	return sealed, nil
+	value, err := c.s.open(ctx, ref)
+	return value, err == nil
 }
 
 // drops are the environment's own secrets that the plan refers to no longer.
@@ -60,19 +46,15 @@ func (c *planned) drops(ctx context.Context) ([]uuid.UUID, error) {
 		return nil, nil
 	}
 	kept := secretIDs(c.next)
+	left := slices.DeleteFunc(secretIDs(*c.old), func(id uuid.UUID) bool { return slices.Contains(kept, id) })
+	rows, err := c.s.store.StoredSecrets(ctx, left...)
+	if err != nil {
+		return nil, err
+	}
 	var gone []uuid.UUID
-	for _, id := range secretIDs(*c.old) {
-		if slices.Contains(kept, id) {
-			continue
-		}
-		row, _, err := c.s.store.Secret(ctx, id, "latest")
-		switch {
-		case err != nil && environment.KindOf(err) == environment.KindNotFound:
-			continue
-		case err != nil:
-			return nil, err
-		case row.EnvironmentID != nil && *row.EnvironmentID == c.old.ID:
-			gone = append(gone, id)
+	for _, row := range rows {
+		if row.EnvironmentID != nil && *row.EnvironmentID == c.old.ID {
+			gone = append(gone, row.ID)
 		}
 	}
 	return gone, nil

@@ -144,19 +144,30 @@ func TestSharedSecretsNeverGo(t *testing.T) {
 	}
 }
 
-// share stores a secret that no environment owns.
+// share stores a company's secret.
 func (b *bench) share(value string) uuid.UUID {
+	b.t.Helper()
+	return b.shareIn(b.company("Acme"), "shared", value)
+}
+
+func (b *bench) company(name string) uuid.UUID {
+	b.t.Helper()
+	c, err := b.CreateCompany(b.t.Context(), b.actor, name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c.ID
+}
+
+func (b *bench) shareIn(company uuid.UUID, name, value string) uuid.UUID {
 	b.t.Helper()
 	id := environment.NewID()
 	sealed, err := environmenttest.Vault{}.Seal(id, environment.NewSecret(value))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	carrier := b.create(sshDraft("Carrier"))
-	_, err = b.store.UpdateEnvironment(b.t.Context(), catalogue.Write{Environment: carrier, NewSecrets: []environment.SealedSecret{
-		{StoredSecret: environment.StoredSecret{ID: id, Name: "shared"}, Ciphertext: sealed},
-	}}, carrier.Revision)
-	if err != nil {
+	row := environment.StoredSecret{ID: id, CompanyID: &company, Name: name}
+	if err := b.store.CreateSecret(b.t.Context(), environment.SealedSecret{StoredSecret: row, Ciphertext: sealed}, environment.Activity{}); err != nil {
 		b.t.Fatal(err)
 	}
 	return id
@@ -172,7 +183,7 @@ func TestAnotherEnvironmentsSecretIsNotToBeHad(t *testing.T) {
 	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.passwordSecretRef envVars.A" {
 		t.Errorf("wrong at %q", fields(e))
 	}
-	_, err = b.DraftSpec(t.Context(), b.actor, nil, d)
+	_, err = b.DraftSpec(t.Context(), b.actor, nil, nil, d)
 	want(t, err, environment.KindInvalid, "validation_failed")
 
 	// Even a row that got the reference some other way does not open it.
@@ -221,7 +232,7 @@ func TestC29_DraftUsesTheFormsValues(t *testing.T) {
 	env := b.create(saved)
 	form := sshDraft("", "port", 2222, "password", "", "privateKey", "canary-new")
 	form.EnvVars = vars("API_TOKEN", secret(""))
-	spec, err := b.DraftSpec(t.Context(), b.actor, &env.ID, form)
+	spec, err := b.DraftSpec(t.Context(), b.actor, nil, &env.ID, form)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,11 +250,11 @@ func TestC29_DraftUsesTheFormsValues(t *testing.T) {
 		t.Error("the draft changed the saved row")
 	}
 	form.EnvVars = vars("NEW_TOKEN", secret(""))
-	_, err = b.DraftSpec(t.Context(), b.actor, &env.ID, form)
+	_, err = b.DraftSpec(t.Context(), b.actor, nil, &env.ID, form)
 	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "envVars.NEW_TOKEN" {
 		t.Errorf("wrong at %q", fields(e))
 	}
-	bare, err := b.DraftSpec(t.Context(), b.actor, nil, sshDraft(""))
+	bare, err := b.DraftSpec(t.Context(), b.actor, nil, nil, sshDraft(""))
 	if err != nil || len(bare.Secrets) != 0 || len(bare.SecretProblems) != 0 {
 		t.Errorf("a draft without a row: %v, %v", bare.SecretProblems, err)
 	}

@@ -2,10 +2,7 @@ package catalogue
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"berth/environment"
@@ -30,7 +27,11 @@ func (s *Service) Check(ctx context.Context, actor environment.Actor, baseID *uu
 	if old != nil {
 		row = &old.Environment
 	}
-	c, err := s.plan(ctx, row, patchOf(d))
+	p := patchOf(d)
+	if err := mayMake(actor, p.NewSecrets); err != nil {
+		return none, err
+	}
+	c, err := s.plan(ctx, row, p)
 	if err != nil {
 		return none, err
 	}
@@ -42,7 +43,7 @@ func (s *Service) Check(ctx context.Context, actor environment.Actor, baseID *uu
 	if err := c.taken(ctx); err != nil {
 		return none, err
 	}
-	if err := environment.InvalidFields(c.problems); err != nil {
+	if err := c.refusal(); err != nil {
 		return none, err
 	}
 	c.output.Config = c.next.Config
@@ -87,41 +88,29 @@ func (s *Service) base(ctx context.Context, id *uuid.UUID) (*environment.Environ
 
 // Spec opens what a saved environment needs: config, secrets, variables. A
 // secret that cannot be opened is named in SecretProblems, by its field or as
-// "envVars.NAME", and is no error.
+// "envVars.NAME", and is no error. Each opening, and each try, is noted.
 func (s *Service) Spec(ctx context.Context, env environment.Environment, use environment.SecretUse) (environment.Spec, []environment.EnvValue, error) {
 	spec := environment.Spec{
 		EnvironmentID: env.ID, ConfigRevision: env.ConfigRevision, Driver: env.Driver, Config: env.Config,
 		Secrets: map[string]environment.Secret{}, SecretProblems: map[string]string{},
 	}
-	if err := s.openConfig(ctx, &spec, env.ID); err != nil {
+	o := &opening{s: s, owner: env.ID, use: use}
+	defer func() { o.finish(ctx) }()
+	if err := o.config(ctx, &spec); err != nil {
 		return environment.Spec{}, nil, err
 	}
-	vars := []environment.EnvValue{}
-	for _, name := range slices.Sorted(maps.Keys(env.EnvVars)) {
-		v := env.EnvVars[name]
-		if v.Ref == nil {
-			vars = append(vars, environment.EnvValue{Name: name, Value: environment.NewSecret(v.Value)})
-			continue
-		}
-		value, code, err := s.openFor(ctx, *v.Ref, env.ID)
-		switch {
-		case err != nil:
-			return environment.Spec{}, nil, fmt.Errorf("open variable %s: %w", name, err)
-		case code != "":
-			spec.SecretProblems["envVars."+name] = code
-		default:
-			vars = append(vars, environment.EnvValue{Name: name, Value: value, Masked: true})
-		}
+	vars, err := o.variables(ctx, &spec, env.EnvVars)
+	if err != nil {
+		return environment.Spec{}, nil, err
 	}
 	return spec, vars, nil
 }
 
-// Serves tells whether an environment can work for a company.
-func (s *Service) Serves(context.Context, environment.Environment, *uuid.UUID) error { return nil }
-
 // DraftSpec validates a draft over its stored row (blank secrets are the stored
-// ones) and opens it. Nothing is stored. A draft needs no name yet.
-func (s *Service) DraftSpec(ctx context.Context, actor environment.Actor, baseID *uuid.UUID, d environment.Draft) (environment.Spec, error) {
+// ones) and opens it. Nothing is stored. A draft needs no name yet. KindConflict
+// with code environment_company_mismatch when it refers to a secret of another
+// company than the given; without a given one the spec's is that which it refers to.
+func (s *Service) DraftSpec(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Spec, error) {
 	none := environment.Spec{}
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return none, err
@@ -140,69 +129,40 @@ func (s *Service) DraftSpec(ctx context.Context, actor environment.Actor, baseID
 	if old != nil {
 		row = &old.Environment
 	}
+	if err := mayMake(actor, p.NewSecrets); err != nil {
+		return none, err
+	}
 	c, err := s.plan(ctx, row, p)
 	if err != nil {
 		return none, err
 	}
-	if err := environment.InvalidFields(c.problems); err != nil {
+	if err := c.refusal(); err != nil {
 		return none, err
 	}
+	return s.openDraft(ctx, c, environment.SecretUse{Purpose: environment.ForDraft, CompanyID: company, ActorName: actor.Name})
+}
+
+// openDraft opens what a plan refers to, and uses what it would store as it is.
+func (s *Service) openDraft(ctx context.Context, c *planned, use environment.SecretUse) (environment.Spec, error) {
+	none := environment.Spec{}
+	if len(c.bindings) > 0 {
+		if use.CompanyID != nil && c.bindings[0].CompanyID != *use.CompanyID {
+			return none, mismatch()
+		}
+		use.CompanyID = &c.bindings[0].CompanyID
+	}
 	spec := environment.Spec{
-		Driver: c.next.Driver, Config: c.next.Config,
+		Driver: c.next.Driver, Config: c.next.Config, CompanyID: use.CompanyID,
 		Secrets: maps.Clone(c.output.Secrets), SecretProblems: map[string]string{},
 	}
 	if spec.Secrets == nil {
 		spec.Secrets = map[string]environment.Secret{}
 	}
-	return spec, s.openConfig(ctx, &spec, c.next.ID)
-}
-
-// openConfig opens the secrets that a spec's config refers to and that the spec
-// does not hold yet. owner is whose own secrets may be opened.
-func (s *Service) openConfig(ctx context.Context, spec *environment.Spec, owner uuid.UUID) error {
-	config := object(spec.Config)
-	for _, key := range slices.Sorted(maps.Keys(config)) {
-		field, isRef := strings.CutSuffix(key, refSuffix)
-		if !isRef || isNull(config[key]) {
-			continue
-		}
-		if _, held := spec.Secrets[field]; held {
-			continue
-		}
-		var ref environment.SecretRef
-		if err := json.Unmarshal(config[key], &ref); err != nil {
-			return fmt.Errorf("read reference %s: %w", key, err)
-		}
-		value, code, err := s.openFor(ctx, ref, owner)
-		switch {
-		case err != nil:
-			return fmt.Errorf("open %s: %w", field, err)
-		case code != "":
-			spec.SecretProblems[field] = code
-		default:
-			spec.Secrets[field] = value
-		}
+	o := &opening{s: s, owner: c.next.ID, use: use, fresh: c.fresh, unsaved: c.old == nil}
+	defer func() { o.finish(ctx) }()
+	if err := o.config(ctx, &spec); err != nil {
+		return none, err
 	}
-	return nil
-}
-
-// openFor opens a secret for the environment that refers to it. A secret that
-// is gone, disabled or another environment's is a code.
-func (s *Service) openFor(ctx context.Context, ref environment.SecretRef, owner uuid.UUID) (environment.Secret, string, error) {
-	row, sealed, err := s.store.Secret(ctx, ref.SecretID, ref.Version)
-	switch {
-	case err != nil && environment.KindOf(err) == environment.KindNotFound:
-		return environment.Secret{}, environment.CodeSecretMissing, nil
-	case err != nil:
-		return environment.Secret{}, "", err
-	case row.EnvironmentID != nil && *row.EnvironmentID != owner:
-		return environment.Secret{}, environment.CodeSecretMissing, nil
-	case row.Disabled:
-		return environment.Secret{}, environment.CodeSecretDisabled, nil
-	}
-	value, err := s.vault.Open(sealed.ID, sealed.Ciphertext)
-	if err != nil {
-		return environment.Secret{}, environment.CodeOf(err), nil
-	}
-	return value, "", nil
+	_, err := o.variables(ctx, &spec, c.next.EnvVars)
+	return spec, err
 }

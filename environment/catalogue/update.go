@@ -25,12 +25,15 @@ func (s *Service) Update(ctx context.Context, actor environment.Actor, id uuid.U
 	if err := s.enabled(ctx); err != nil {
 		return environment.Environment{}, err
 	}
-	return s.rewrite(ctx, id, ifRevision, func(old environment.EnvironmentView) (Write, error) {
-		c, err := s.plan(ctx, &old.Environment, p)
-		if err != nil {
+	if err := mayMake(actor, p.NewSecrets); err != nil {
+		return environment.Environment{}, err
+	}
+	var c *planned
+	saved, err := s.rewrite(ctx, id, ifRevision, func(old environment.EnvironmentView) (_ Write, err error) {
+		if c, err = s.plan(ctx, &old.Environment, p); err != nil {
 			return Write{}, err
 		}
-		if err := environment.InvalidFields(c.problems); err != nil {
+		if err := c.refusal(); err != nil {
 			return Write{}, err
 		}
 		if err := statusRefusal(old, c.next.Status); err != nil {
@@ -38,6 +41,10 @@ func (s *Service) Update(ctx context.Context, actor environment.Actor, id uuid.U
 		}
 		return s.writeOf(ctx, actor, c)
 	})
+	if err != nil && c != nil {
+		err = c.atSecret(err)
+	}
+	return saved, err
 }
 
 // rewrite reads a row, lets build say what to write, and writes it; again when
@@ -60,7 +67,8 @@ func (s *Service) rewrite(ctx context.Context, id uuid.UUID, ifRevision *int, bu
 			return view.Environment, nil
 		}
 		saved, err := s.store.UpdateEnvironment(ctx, w, view.Revision)
-		if err == nil || environment.KindOf(err) != environment.KindStale {
+		sealedAnew := environment.CodeOf(err) == environment.CodeKeysetChanged && attempt == 1
+		if err == nil || environment.KindOf(err) != environment.KindStale && !sealedAnew {
 			return saved, atName(err)
 		}
 		if ifRevision == nil && attempt == attempts {
@@ -75,7 +83,7 @@ func (s *Service) writeOf(ctx context.Context, actor environment.Actor, c *plann
 	if len(diff) == 0 {
 		return Write{}, nil
 	}
-	sealed, err := c.seal()
+	sealed, entries, err := c.seal(ctx, actor)
 	if err != nil {
 		return Write{}, err
 	}
@@ -95,7 +103,7 @@ func (s *Service) writeOf(ctx context.Context, actor environment.Actor, c *plann
 	details := diff.details()
 	details["name"], details["revision"] = c.next.Name, c.old.Revision+1
 	return Write{
-		Environment: c.next, NewSecrets: sealed, DropSecrets: drops,
+		Environment: c.next, NewSecrets: sealed, DropSecrets: drops, Bindings: c.bindings, MoreActivity: entries,
 		ConfigChanged: configDiffers(*c.old, c.next),
 		Activity:      s.activity(ctx, actor, action, "environment", c.next.ID.String(), details),
 	}, nil

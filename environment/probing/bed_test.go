@@ -221,8 +221,8 @@ func (*fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environme
 	return environment.Spec{EnvironmentID: e.ID, Driver: e.Driver, Config: e.Config, ConfigRevision: e.ConfigRevision}, nil, nil
 }
 
-func (*fakeSpecs) DraftSpec(_ context.Context, _ environment.Actor, _ *uuid.UUID, d environment.Draft) (environment.Spec, error) {
-	return environment.Spec{Driver: d.Driver, Config: json.RawMessage(`{}`)}, nil
+func (*fakeSpecs) DraftSpec(_ context.Context, _ environment.Actor, company, _ *uuid.UUID, d environment.Draft) (environment.Spec, error) {
+	return environment.Spec{Driver: d.Driver, Config: json.RawMessage(`{}`), CompanyID: company}, nil
 }
 
 func (s *fakeSpecs) pinned() []string {

@@ -65,7 +65,9 @@ type Specs interface {
 	// Serves is KindConflict with code environment_company_mismatch when the
 	// environment refers to a secret of another company than the given.
 	Serves(context.Context, environment.Environment, *uuid.UUID) error
-	DraftSpec(context.Context, environment.Actor, *uuid.UUID, environment.Draft) (environment.Spec, error)
+	// DraftSpec opens values that are not saved, for a company, over a saved row;
+	// both may be nil. Its error is KindConflict as Serves' is.
+	DraftSpec(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Spec, error)
 	PinFirstUse(ctx context.Context, id uuid.UUID, knownHosts string) error
 }
 

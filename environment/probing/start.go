@@ -65,6 +65,9 @@ func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env e
 	if err != nil {
 		return environment.Probe{}, err
 	}
+	if err := s.specs.Serves(ctx, env, company); err != nil {
+		return environment.Probe{}, err
+	}
 	p := s.newProbe(actor, env.Driver, s.describe(env.Driver, env.Config))
 	p.EnvironmentID, p.CompanyID, p.ConfigRevision = &env.ID, company, env.ConfigRevision
 	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, open: func(ctx context.Context) (environment.Spec, error) {
@@ -83,11 +86,11 @@ func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, compa
 	if _, err := s.enabled(ctx); err != nil {
 		return environment.Probe{}, err
 	}
-	spec, err := s.specs.DraftSpec(ctx, actor, baseID, d)
+	spec, err := s.specs.DraftSpec(ctx, actor, company, baseID, d)
 	if err != nil {
 		return environment.Probe{}, err
 	}
-	spec.CompanyID = company
+	company = spec.CompanyID
 	prober, err := environment.Ability[environment.Prober](s.drivers, spec.Driver)
 	if err != nil {
 		return environment.Probe{}, err
