@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -16,9 +17,11 @@ import (
 	"berth/environment"
 	"berth/environment/catalogue"
 	"berth/environment/fleet"
+	"berth/environment/identity"
 	"berth/environment/leasing"
 	"berth/environment/probing"
 	"berth/environment/running"
+	"berth/environment/secrets"
 	"berth/handlers"
 	"berth/handlers/cli"
 	"berth/store"
@@ -44,6 +47,8 @@ type parts struct {
 	probing   *probing.Service
 	leasing   *leasing.Service
 	running   *running.Service
+	identity  *identity.Service
+	secrets   *secrets.Service
 
 	closers []func() error // in the order of opening
 }
@@ -65,7 +70,8 @@ func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
 	if p.vault, err = vault.Open(keysetPath(o, p.dir)); err != nil {
 		return nil, err
 	}
-	if err := db.BindKeyset(ctx, p.vault.Fingerprint()); err != nil {
+	keys := p.vault.Fingerprints()
+	if err := db.BindKeyset(ctx, keys[0], keys[1:]...); err != nil {
 		return nil, err
 	}
 	if p.feed, err = db.Listen(ctx); err != nil {
@@ -107,6 +113,8 @@ func (p *parts) openDrivers(o cli.ServeOptions) error {
 func (p *parts) openServices(o cli.ServeOptions) {
 	db, owner := p.base.db, p.member.ID
 	p.catalogue = catalogue.New(db, p.drivers, p.vault, time.Now, p.log)
+	p.secrets = secrets.NewService(db, p.vault, time.Now, p.log)
+	p.identity = identity.New(db, vault.NewHasher(), rand.Reader, identity.Options{}, time.Now, p.log)
 	p.probing = probing.New(db, p.catalogue, p.drivers, p.feed,
 		probing.Options{Owner: owner, Parallel: runtime.NumCPU() * 8, Limit: probeLimit}, time.Now, p.log)
 	p.leasing = leasing.New(db, p.drivers, owner, time.Now, p.log)
@@ -117,17 +125,24 @@ func (p *parts) openServices(o cli.ServeOptions) {
 // loops are what works in the background, by name.
 func (p *parts) loops() iter.Seq2[string, func(context.Context) error] {
 	return func(yield func(string, func(context.Context) error) bool) {
-		_ = yield("probing", p.probing.Run) && yield("running", p.running.Run) && yield("leasing", p.leasing.Run)
+		_ = yield("probing", p.probing.Run) && yield("running", p.running.Run) && yield("leasing", p.leasing.Run) &&
+			yield("sweeping", p.sweepExpired) &&
+			yield("catalogue", p.catalogue.Run) && yield("secrets", func(ctx context.Context) error { return p.secrets.Run(ctx, p.feed) })
 	}
 }
 
 // deps is what the front door gets of a server that listens on address.
 func (p *parts) deps(o cli.ServeOptions, address string, stopping <-chan struct{}) handlers.Deps {
-	return handlers.Deps{
-		Catalogue: p.catalogue, Probing: p.probing, Leasing: p.leasing, Running: p.running, Feed: p.feed,
+	d := handlers.Deps{
+		Catalogue: p.catalogue, Probing: p.probing, Leasing: p.leasing, Running: p.running, Identity: p.identity, Secrets: p.secrets, Feed: p.feed,
 		Ping: p.base.db.Ping, StateCounts: p.base.db.StateCounts, Log: p.log, Now: time.Now,
 		Version: release, Mode: o.Mode, Listen: address, PublicURL: o.PublicURL, Dev: o.Dev, Stopping: stopping,
+		TrustedProxies: o.TrustedProxies,
 	}
+	if o.Mode == "authenticated" {
+		d.Cookies = store.Cookies{DB: p.base.db}
+	}
+	return d
 }
 
 // close closes in the reverse order of opening.

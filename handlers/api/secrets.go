@@ -74,3 +74,16 @@ type InlineSecret struct {
 	Name      string     `json:"name"`
 	Value     string     `json:"value"`
 }
+
+// SecretRef is a reference of an environment, without a value.
+type SecretRef struct {
+	ConfigPath    string     `json:"configPath"` // "config.privateKey", "envVars.NAME"
+	SecretID      uuid.UUID  `json:"secretId"`
+	Version       string     `json:"version"` // "latest" or a number
+	Owned         bool       `json:"owned"`   // the environment's own, which serves every company
+	CompanyID     *uuid.UUID `json:"companyId"`
+	Name          string     `json:"name"`
+	Disabled      bool       `json:"disabled"`
+	LatestVersion int        `json:"latestVersion"`
+	Missing       bool       `json:"missing"` // it, or that version, is not there
+}
