@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -17,9 +18,11 @@ import (
 	"berth/environment"
 	"berth/environment/catalogue"
 	"berth/environment/environmenttest"
+	"berth/environment/identity"
 	"berth/environment/leasing"
 	"berth/environment/probing"
 	"berth/environment/running"
+	"berth/environment/secrets"
 
 	"github.com/google/uuid"
 	"go.uber.org/goleak"
@@ -113,13 +116,16 @@ func newFront(t *testing.T) *front {
 	if err := f.store.RegisterServer(t.Context(), owner, environment.NewID(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	vault := environmenttest.Vault{}
+	vault := environmenttest.OpenKeyset(nil)
 	books := catalogue.New(f.store, registry, vault, time.Now, log)
 	probes := probing.New(f.store, books, registry, f.store, probing.Options{Owner: owner, Parallel: 4, Limit: 20 * time.Second}, time.Now, log)
 	leases := leasing.New(f.store, registry, owner, time.Now, log)
 	runs := running.New(f.store, books, leases, registry, vault, f.store, running.Options{Owner: owner, Grace: time.Second}, time.Now, log)
 	d := Deps{
-		Catalogue: books, Probing: probes, Leasing: leases, Running: runs, Feed: f.store, Ping: f.store.Ping, Log: log, Now: time.Now,
+		Catalogue: books, Probing: probes, Leasing: leases, Running: runs, Feed: f.store,
+		Identity: identity.New(f.store, plainHasher{}, rand.Reader, identity.Options{}, time.Now, log),
+		Secrets:  secrets.NewService(f.store, vault, time.Now, log),
+		Ping:     f.store.Ping, Log: log, Now: time.Now,
 		Version: "test", Mode: "local_trusted", Listen: "127.0.0.1:0", PublicURL: "https://berth.example", Stopping: f.stopping,
 		StateCounts: func(context.Context) (map[string]map[string]int, error) {
 			return map[string]map[string]int{"run": {"running": 3}}, nil
@@ -157,6 +163,17 @@ func newFront(t *testing.T) *front {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// plainHasher is quick and protects nothing.
+type plainHasher struct{}
+
+func (plainHasher) Hash(password environment.Secret) (string, error) {
+	return "plain " + password.Reveal(), nil
+}
+
+func (plainHasher) Matches(hash string, password environment.Secret) (ok, stale bool) {
+	return hash == "plain "+password.Reveal(), false
 }
 
 // answer is a response with its body read.
