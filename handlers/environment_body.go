@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"berth/environment"
+	"berth/handlers/api"
 
 	"github.com/google/uuid"
 )
@@ -18,6 +19,7 @@ type environmentBody struct {
 	Config      optional[map[string]json.RawMessage] `json:"config"`
 	EnvVars     optional[map[string]json.RawMessage] `json:"envVars"`
 	Metadata    json.RawMessage                      `json:"metadata"`
+	NewSecrets  map[string]api.InlineSecret          `json:"newSecrets"`
 }
 
 // draftBody is environmentBody beside the saved row that it would change.
@@ -52,6 +54,7 @@ type environmentPatchBody struct {
 	Config      optional[map[string]json.RawMessage] `json:"config"`
 	EnvVars     optional[map[string]json.RawMessage] `json:"envVars"`
 	Metadata    json.RawMessage                      `json:"metadata"`
+	NewSecrets  map[string]api.InlineSecret          `json:"newSecrets"`
 }
 
 // patch is the body in the domain's words.

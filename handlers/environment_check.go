@@ -21,6 +21,9 @@ func (s *server) environmentCheck(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if draft.NewSecrets, err = s.newSecrets(c, body.NewSecrets); err != nil {
+		return err
+	}
 	out, err := s.Catalogue.Check(c.Request().Context(), s.actor(c), body.EnvironmentID, draft)
 	answer := api.Check{OK: err == nil, Fields: []environment.FieldError{}, Warnings: []environment.FieldError{}}
 	if err != nil {

@@ -19,6 +19,9 @@ func (s *server) environmentCreate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if draft.NewSecrets, err = s.newSecrets(c, body.NewSecrets); err != nil {
+		return err
+	}
 	env, err := s.Catalogue.Create(c.Request().Context(), s.actor(c), draft)
 	if err != nil {
 		return err

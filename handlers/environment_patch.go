@@ -25,6 +25,9 @@ func (s *server) environmentPatch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if patch.NewSecrets, err = s.newSecrets(c, body.NewSecrets); err != nil {
+		return err
+	}
 	env, err := s.Catalogue.Update(c.Request().Context(), s.actor(c), id, revision, patch)
 	if err != nil {
 		return err

@@ -53,6 +53,9 @@ func (s *server) probeDraft(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if draft.NewSecrets, err = s.newSecrets(c, body.NewSecrets); err != nil {
+		return err
+	}
 	probe, err := s.Probing.StartDraft(c.Request().Context(), s.actor(c), &company.ID, body.EnvironmentID, draft)
 	if err != nil {
 		return err
