@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/environment"
+	"berth/environment/identity"
 	"berth/handlers/cli"
 	"berth/store/storetest"
 
@@ -53,22 +54,23 @@ func TestListen(t *testing.T) {
 	tests := []struct {
 		name, listen string
 		other        bool
-		code         string
+		code, mode   string
 	}{
-		{"loopback", "127.0.0.1:0", false, ""},
-		{"IPv6 loopback", "[::1]:0", false, ""},
-		{"localhost", "localhost:0", false, ""},
-		{"every address", "0.0.0.0:0", false, "listen_not_loopback"},
-		{"every address, short", ":0", false, "listen_not_loopback"},
-		{"another address", "10.0.0.1:0", false, "listen_not_loopback"},
-		{"a name that may be anywhere", "berth.test:0", false, "listen_not_loopback"},
-		{"no port", "127.0.0.1", false, "listen_invalid"},
-		{"a busy port", busy.Addr().String(), false, "listen_busy"},
-		{"another port instead", busy.Addr().String(), true, ""},
+		{"every address, where people sign in", "0.0.0.0:0", false, "", "authenticated"},
+		{"loopback", "127.0.0.1:0", false, "", "local_trusted"},
+		{"IPv6 loopback", "[::1]:0", false, "", "local_trusted"},
+		{"localhost", "localhost:0", false, "", "local_trusted"},
+		{"every address", "0.0.0.0:0", false, "listen_not_loopback", "local_trusted"},
+		{"every address, short", ":0", false, "listen_not_loopback", "local_trusted"},
+		{"another address", "10.0.0.1:0", false, "listen_not_loopback", "local_trusted"},
+		{"a name that may be anywhere", "berth.test:0", false, "listen_not_loopback", "local_trusted"},
+		{"no port", "127.0.0.1", false, "listen_invalid", "local_trusted"},
+		{"a busy port", busy.Addr().String(), false, "listen_busy", "local_trusted"},
+		{"another port instead", busy.Addr().String(), true, "", "local_trusted"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := listen(t.Context(), cli.ServeOptions{Listen: tt.listen, OtherPort: tt.other})
+			l, err := listen(t.Context(), cli.ServeOptions{Listen: tt.listen, OtherPort: tt.other, Mode: tt.mode})
 			if l != nil {
 				defer func() { _ = l.Close() }()
 			}
@@ -182,12 +184,71 @@ func TestWrongKeysetIsRefused(t *testing.T) {
 	}
 }
 
-func TestModeComesLater(t *testing.T) {
+// TestFirstAdminLink: a server that nobody administers says once how somebody
+// may, to whoever started it and not to its log.
+func TestFirstAdminLink(t *testing.T) {
+	var said lockedText
+	var logged strings.Builder
 	o := options(t)
-	o.Mode = "authenticated"
-	if err := serve(t.Context(), o); environment.CodeOf(err) != "mode_unsupported" {
-		t.Errorf("authenticated: %v", err)
+	o.Mode, o.PublicURL, o.Err = "authenticated", "https://berth.example/", &said
+	srv, err := startServer(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
 	}
+	lines := strings.Split(said.String(), "\n")
+	link := ""
+	for _, line := range lines {
+		if at := strings.TrimSpace(line); strings.HasPrefix(at, "https://berth.example/link/berth_link_") {
+			link = strings.TrimPrefix(at, "https://berth.example")
+		} else if strings.HasPrefix(at, "{") {
+			logged.WriteString(at)
+		}
+	}
+	if link == "" || strings.Count(said.String(), "berth_link_") != 1 || strings.Contains(logged.String(), "berth_link_") || !strings.Contains(said.String(), "until 20") {
+		t.Fatalf("it said:\n%s", said.String())
+	}
+	for path, want := range map[string]int{"/api/health": 200, "/api/companies": 401, "/metrics": 401, "/readyz": 200, link: 200} {
+		if status, body := get(t, srv.URL+path); status != want {
+			t.Errorf("%s: %d %s, want %d", path, status, body, want)
+		}
+	}
+	token := strings.TrimPrefix(link, "/link/")
+	in := identity.Redemption{Email: "ada@berth.test", Name: "Ada", Password: environment.NewSecret("correct horse battery")}
+	if _, actor, err := srv.parts.identity.Redeem(t.Context(), token, in, identity.Client{}); err != nil || !actor.InstanceAdmin {
+		t.Errorf("redeem: %+v, %v", actor, err)
+	}
+	if err := srv.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	var again lockedText
+	o.Err = &again
+	if srv, err = startServer(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(again.String(), "/link/") {
+		t.Errorf("with an admin it says:\n%s", again.String())
+	}
+}
+
+// lockedText takes what several goroutines write.
+type lockedText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lockedText) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func TestServeEndsWithItsContext(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"berth/environment"
 	"berth/handlers"
 	"berth/handlers/cli"
 
@@ -60,10 +59,6 @@ func serve(ctx context.Context, o cli.ServeOptions) error {
 // returns when the server answers. Whoever calls it must Stop it; ctx bounds
 // the start only.
 func startServer(ctx context.Context, o cli.ServeOptions) (*runningServer, error) {
-	if o.Mode != "local_trusted" {
-		return nil, environment.NewError(environment.KindUnsupported, "mode_unsupported", "The mode "+o.Mode+" comes later.").
-			Remedy("Start with --mode local_trusted.")
-	}
 	calmMemory()
 	socket, err := listen(ctx, o)
 	if err != nil {
@@ -75,8 +70,12 @@ func startServer(ctx context.Context, o cli.ServeOptions) (*runningServer, error
 	}
 	srv := &runningServer{URL: address(socket), parts: p, stopping: make(chan struct{}), served: make(chan error, 1)}
 	srv.http = httpServer(handlers.New(p.deps(o, socket.Addr().String(), srv.stopping)), httpLog{p.log})
+	warnOfPlainAddress(o, p.log)
 	srv.startLoops()
 	go func() { srv.served <- srv.http.Serve(socket) }()
+	if err := offerFirstAdmin(ctx, o, p.identity, srv.URL); err != nil {
+		return nil, errors.Join(err, srv.Stop())
+	}
 	p.log.Info("serving", "url", srv.URL, "version", release, "data", p.dir)
 	return srv, nil
 }

@@ -32,6 +32,7 @@ type server struct {
 	log     *logBuffer
 	exited  *ending
 	company string
+	token   string // what call and cli show; "": nothing
 }
 
 // ending is the end of a process.
@@ -254,6 +255,9 @@ func (s *server) try(method, path string, body any) (status int, out []byte, err
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
 	client := http.Client{Timeout: 60 * time.Second}
 	res, err := client.Do(req)
 	if err != nil {
@@ -284,7 +288,7 @@ func (s *server) cli(t *testing.T, stdin string, args ...string) (code int, out,
 	cmd := exec.Command(binary(t), args...)
 	var o, e bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &o, &e
-	cmd.Env = append(os.Environ(), "BERTH_API_BASE="+s.url, "BERTH_COMPANY="+s.company)
+	cmd.Env = append(os.Environ(), "BERTH_API_BASE="+s.url, "BERTH_COMPANY="+s.company, "BERTH_API_KEY="+s.token)
 	err := cmd.Run()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatal(err)

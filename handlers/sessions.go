@@ -35,10 +35,9 @@ func newSessions(store scs.CtxStore) *scs.SessionManager {
 	if store == nil {
 		return nil
 	}
-	m := scs.New()
-	m.Store, m.HashTokenInStore = store, true
-	m.Lifetime, m.IdleTimeout = sessionLife, sessionIdle
-	return m
+	return &scs.SessionManager{ // not scs.New, which starts a store in memory
+		Store: store, HashTokenInStore: true, Codec: scs.GobCodec{}, Lifetime: sessionLife, IdleTimeout: sessionIdle,
+	}
 }
 
 // errNoSessions is a server in local_trusted, which nobody can sign in to.
