@@ -8,6 +8,8 @@ import (
 
 	"berth/environment"
 	"berth/environment/crew"
+
+	"github.com/google/uuid"
 )
 
 // How long a target may take, beyond what the run itself may.
@@ -32,7 +34,7 @@ func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume 
 	if err != nil {
 		return err
 	}
-	out := w.collect(ctx, received, masked(ref.Spec, g))
+	out := w.collect(ctx, received, masked(g))
 	defer out.close()
 	result, err := w.call(ctx, execer, ref, g, resume, received, out)
 	switch {
@@ -83,11 +85,16 @@ func (w *worker) received(ctx context.Context, resume bool) (map[environment.Str
 
 // onStart stores the identity of the work before any of its output.
 func (w *worker) onStart(ctx context.Context, g goods, p environment.Process, host environment.HostFacts, dir string) error {
-	input, err := w.seal(w.run.ID, cargo{Mask: maskOf(g)})
-	if err != nil {
-		return err
+	kept := cargo{Mask: maskOf(g)}
+	err := w.sealed(w.run.ID, kept, func(input []byte) error { return w.noteStart(ctx, input, p, host, dir) })
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	err = w.update(ctx, func(r *environment.Run) error {
+	return err
+}
+
+func (w *worker) noteStart(ctx context.Context, input []byte, p environment.Process, host environment.HostFacts, dir string) error {
+	return w.update(ctx, func(r *environment.Run) error {
 		now := w.now()
 		noteHost(r, host)
 		r.Process, r.WorkingDir, r.Input = &p, &dir, input
@@ -101,8 +108,18 @@ func (w *worker) onStart(ctx context.Context, g goods, p environment.Process, ho
 		enter(r, phaseRun, now)
 		return nil
 	})
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+}
+
+// sealed does a write of what the run keeps; again, sealed with the key of then,
+// when the master key was turned over meanwhile.
+func (s *Service) sealed(run uuid.UUID, kept cargo, write func([]byte) error) error {
+	for attempt := 1; ; attempt++ {
+		input, err := s.seal(run, kept)
+		if err != nil {
+			return err
+		}
+		if err := write(input); attempt == 2 || environment.CodeOf(err) != environment.CodeKeysetChanged {
+			return err
+		}
 	}
-	return err
 }

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"berth/environment"
 )
 
 // minMasked is the length from which a secret is masked: shorter ones would
@@ -82,8 +80,9 @@ func beginning(raw, secret []byte) int {
 	return 0
 }
 
-// maskOf lists the values among a run's variables that are masked. They are
-// kept with the run while it runs.
+// maskOf lists every known secret of a run: of its lease and of its variables, as
+// they were when it began. They are kept with the run while it runs: a secret may
+// get a new value meanwhile, and the old one is still in the output.
 func maskOf(g goods) []string {
 	values := slices.Clone(g.cargo.Mask)
 	for _, v := range g.vars {
@@ -91,19 +90,18 @@ func maskOf(g goods) []string {
 			values = append(values, v.Value.Reveal())
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(g.spec.Secrets)) {
+		values = append(values, g.spec.Secrets[name].Reveal())
+	}
 	slices.Sort(values)
 	return slices.Compact(values)
 }
 
-// masked lists every known secret of a run: of its lease and of its variables.
-func masked(spec environment.Spec, g goods) [][]byte {
+// masked are the known secrets of a run in the form in which output shows them.
+func masked(g goods) [][]byte {
 	values := maskOf(g)
-	for _, name := range slices.Sorted(maps.Keys(spec.Secrets)) {
-		values = append(values, spec.Secrets[name].Reveal())
-	}
-	slices.Sort(values)
 	var secrets [][]byte
-	for _, value := range slices.Compact(values) {
+	for _, value := range values {
 		// A file with a secret rarely ends as the stored value does.
 		if value = strings.TrimRight(value, "\r\n"); len(value) >= minMasked {
 			secrets = append(secrets, []byte(value))

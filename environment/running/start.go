@@ -50,10 +50,11 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 		return environment.Run{}, err
 	}
 	run := s.newRun(actor, in, env, limit)
-	if run.Input, err = s.seal(run.ID, cargo{Env: in.Env, Stdin: in.Stdin}); err != nil {
-		return environment.Run{}, err
-	}
-	if err := s.store.CreateRun(ctx, run, s.entry(ctx, actor, "run.started", run)); err != nil {
+	err = s.sealed(run.ID, cargo{Env: in.Env, Stdin: in.Stdin}, func(input []byte) error {
+		run.Input = input
+		return s.store.CreateRun(ctx, run, s.entry(ctx, actor, "run.started", run))
+	})
+	if err != nil {
 		if crew.Transient(err) {
 			s.crew.Go(func(ctx context.Context) { s.disown(ctx, run) })
 		}
