@@ -31,7 +31,7 @@ func rooms() []room {
 		{"static/...", nil},
 		{"environment", nil},
 		{"environment/access", []string{"environment"}},
-		{"environment/catalogue", []string{"environment", "environment/access"}},
+		{"environment/catalogue", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/probing", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/leasing", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/running", []string{"environment", "environment/access", "environment/crew", "environment/leasing"}},
