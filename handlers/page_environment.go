@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"berth/environment"
+	"berth/environment/access"
 	"berth/environment/leasing"
 	"berth/environment/running"
 	"berth/views"
@@ -24,6 +25,11 @@ func (s *server) environmentPage(c echo.Context) error {
 	tab, err := choice(c, "tab", views.Tabs()...)
 	if err != nil {
 		return err
+	}
+	if tab.IsWhole() {
+		if err := access.May(s.actor(c), access.SeeWhole, access.Instance); err != nil {
+			return err
+		}
 	}
 	d, err := s.detail(c.Request().Context(), s.actor(c), id, tab)
 	if err != nil {
@@ -57,6 +63,10 @@ func (s *server) detail(ctx context.Context, actor environment.Actor, id uuid.UU
 func (s *server) readTab(ctx context.Context, actor environment.Actor, d *views.Detail) error {
 	id := d.View.ID
 	switch d.Tab {
+	case views.TabConfiguration:
+		var err error
+		d.References, err = s.Catalogue.References(ctx, actor, d.View.Environment)
+		return err
 	case views.TabOverview:
 		page, err := s.Probing.History(ctx, actor, id, besideLimit, "")
 		d.Probes = page.Items

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -104,19 +103,20 @@ func (s *server) showRuns(c echo.Context, status int, values views.RunValues, fa
 	if err != nil {
 		return err
 	}
-	page := views.NewRunsPage(company, views.NewRunForm(company, values, usable, settings, failed), views.NewRunList(runs.Items, s.Now()))
+	page := views.NewRunsPage(company, views.NewRunForm(company, values, usable, mayLocal(actor), settings, failed), views.NewRunList(runs.Items, s.Now()))
 	return s.show(c, status, "Runs", views.SectionRuns, views.RunsPage(page))
 }
 
-// usable are the environments that the actor may run work in, as far as it may
-// know of them: Local is for instance admins.
+// usable are the environments that the actor may know of.
 func (s *server) usable(ctx context.Context, actor environment.Actor) ([]environment.EnvironmentView, error) {
 	if access.May(actor, access.ReadEnvironments, access.Instance) != nil {
 		return nil, nil
 	}
 	page, err := s.Catalogue.List(ctx, actor, environment.ListFilter{Status: environment.StatusActive, Sort: "name"})
-	if access.May(actor, access.RunOnLocal, access.Instance) == nil {
-		return page.Items, err
-	}
-	return slices.DeleteFunc(page.Items, func(v environment.EnvironmentView) bool { return v.Driver == environment.DriverLocal }), err
+	return page.Items, err
+}
+
+// mayLocal tells whether an actor may run work on the Berth host.
+func mayLocal(actor environment.Actor) bool {
+	return access.May(actor, access.RunOnLocal, access.Instance) == nil
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,6 +59,7 @@ func (v FormValues) TakeDotEnv(vars []environment.DotEnvVar, problems []environm
 		r.added++
 	}
 	v.Vars = rows
+	slices.SortStableFunc(problems, func(a, b environment.DotEnvProblem) int { return a.Line - b.Line })
 	for _, p := range problems {
 		r.problems = append(r.problems, "Line "+strconv.Itoa(p.Line)+": "+p.Message)
 	}

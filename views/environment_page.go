@@ -28,6 +28,10 @@ func Tabs() []Tab {
 	return []Tab{TabOverview, TabConfiguration, TabLeases, TabRuns, TabActivity}
 }
 
+// IsWhole tells whether a tab shows what only those see who see environments
+// whole.
+func (t Tab) IsWhole() bool { return t == TabConfiguration || t == TabActivity }
+
 // EnvironmentPageState is how an environment stands on its page.
 type EnvironmentPageState string
 
@@ -53,6 +57,8 @@ type Detail struct {
 	Leases    []environment.Lease
 	Runs      []environment.Run
 	Activity  []environment.Activity
+	// References are what its secret references lead to.
+	References map[string]environment.SecretReference
 }
 
 // EnvironmentPageProps is an environment's page.
@@ -71,6 +77,7 @@ type EnvironmentPageProps struct {
 	leases     LeaseListProps
 	runs       RunListProps
 	activity   ActivityListProps
+	refs       map[string]environment.SecretReference
 	now        time.Time
 }
 
@@ -78,7 +85,7 @@ type EnvironmentPageProps struct {
 func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
 	v := d.View
 	p := EnvironmentPageProps{view: v, tab: d.Tab, pill: healthPill(v), address: address(v.Environment), mayManage: d.MayManage,
-		flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Driver, d.Caps), now: now,
+		refs: d.References, flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Driver, d.Caps), now: now,
 		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(d.Leases, now),
 		runs: NewRunList(d.Runs, now), activity: NewActivityList(d.Activity, now)}
 	switch {
@@ -118,6 +125,9 @@ func shownProbe(v environment.EnvironmentView) *environment.Probe {
 func (p EnvironmentPageProps) tabs() []ui.TabProps {
 	tabs := make([]ui.TabProps, 0, 5)
 	for _, t := range Tabs() {
+		if !p.mayManage && t.IsWhole() {
+			continue
+		}
 		word := string(t)
 		tabs = append(tabs, ui.TabProps{Label: strings.ToUpper(word[:1]) + word[1:], Href: TabPath(p.view.ID, t), Current: t == p.tab})
 	}
@@ -134,19 +144,25 @@ func (p EnvironmentPageProps) facts() []ui.Pair {
 		pairs = append(pairs, ui.Pair{Key: "Target", Value: p.address, Code: true})
 	}
 	if last := p.view.Last; last != nil && last.Host != nil {
-		pairs = append(pairs, ui.Pair{Key: "Host", Value: last.Host.Name}, ui.Pair{Key: "Platform", Value: platformText(last.Platform)})
+		pairs = append(pairs, ui.Pair{Key: "Host", Value: last.Host.Name})
 	}
-	uses := usesText(p.view.Uses)
-	if uses == "" {
-		uses = "Not used yet"
+	if last := p.view.Last; last != nil && last.Platform != nil {
+		pairs = append(pairs, ui.Pair{Key: "Platform", Value: platformText(last.Platform)})
 	}
-	return append(pairs, ui.Pair{Key: "Use", Value: uses}, ui.Pair{Key: "Changed", Value: ui.Ago(p.view.UpdatedAt, p.now)})
+	if p.mayManage { // others see the uses of their own companies in the tabs
+		uses := usesText(p.view.Uses)
+		if uses == "" {
+			uses = "Not used yet"
+		}
+		pairs = append(pairs, ui.Pair{Key: "Use", Value: uses})
+	}
+	return append(pairs, ui.Pair{Key: "Changed", Value: ui.Ago(p.view.UpdatedAt, p.now)})
 }
 
 // settings lists the config as it is stored; a secret reads "stored".
 func (p EnvironmentPageProps) settings() []ui.Pair {
 	if p.view.Driver == environment.DriverSSH {
-		return sshSettings(sshConfig(p.view.Environment))
+		return sshSettings(sshConfig(p.view.Environment), p.refs)
 	}
 	var config map[string]any
 	if json.Unmarshal(p.view.Config, &config) != nil {
@@ -160,12 +176,13 @@ func (p EnvironmentPageProps) settings() []ui.Pair {
 	return pairs
 }
 
-func sshSettings(c environment.SSHConfig) []ui.Pair {
+func sshSettings(c environment.SSHConfig, refs map[string]environment.SecretReference) []ui.Pair {
 	pairs := []ui.Pair{
 		{Key: "Host", Value: c.Host, Code: true}, {Key: "Port", Value: strconv.Itoa(c.Port), Code: true},
 		{Key: "User", Value: c.Username, Code: true}, {Key: "Workspace folder", Value: c.RemoteWorkspacePath, Code: true},
-		{Key: "Private key", Value: storedKey(c)}, {Key: "Passphrase", Value: stored(c.PassphraseSecretRef)},
-		{Key: "Password", Value: stored(c.PasswordSecretRef)}, {Key: "Host key", Value: hostKeyRule(c)},
+		{Key: "Private key", Value: storedText(storedKey(c), refs["config.privateKey"])},
+		{Key: "Passphrase", Value: storedText(stored(c.PassphraseSecretRef), refs["config.passphrase"])},
+		{Key: "Password", Value: storedText(stored(c.PasswordSecretRef), refs["config.password"])}, {Key: "Host key", Value: hostKeyRule(c)},
 	}
 	optional := []ui.Pair{
 		{Key: "Jump hosts", Value: text(c.ProxyJump), Code: true}, {Key: "Required tools", Value: strings.Join(c.RequiredTools, ", "), Code: true},
@@ -177,6 +194,24 @@ func sshSettings(c environment.SSHConfig) []ui.Pair {
 		}
 	}
 	return append(pairs, ui.Pair{Key: "Keep-alive", Value: keepAlive(c.KeepAliveSec)}, ui.Pair{Key: "Free disk", Value: "warns below " + strconv.Itoa(c.MinFreeMB) + " MB"})
+}
+
+// storedText says more of a stored secret where a reference leads to a company's
+// or to one that does not open.
+func storedText(plain string, r environment.SecretReference) string {
+	switch {
+	case r.Ref.Type == "":
+		return plain
+	case r.Missing():
+		return "missing: " + referenceFact(r)
+	case r.Secret.Disabled && r.Shared():
+		return "disabled: " + referenceFact(r)
+	case r.Secret.Disabled:
+		return "disabled"
+	case r.Shared():
+		return referenceFact(r)
+	}
+	return plain
 }
 
 func stored(ref *environment.SecretRef) string {
@@ -229,7 +264,7 @@ func (p EnvironmentPageProps) variables() []ui.Pair {
 	for name, v := range p.view.EnvVars {
 		value := v.Value
 		if v.Type != "plain" {
-			value = "stored secret"
+			value = storedText("stored secret", p.refs["envVars."+name])
 		}
 		pairs = append(pairs, ui.Pair{Key: name, Value: value, Code: v.Type == "plain"})
 	}

@@ -377,7 +377,7 @@ func environmentRemark(p EnvironmentPageProps) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		case PageReadOnly:
-			templ_7745c5c3_Err = ui.Note(ui.NoteProps{Text: "You can look at this environment. Only instance admins can change, test or delete it."}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Note(ui.NoteProps{Text: "You see what exists and how it is, not where it is. An instance admin can change environments."}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

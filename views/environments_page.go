@@ -149,6 +149,14 @@ func NewEnvironmentsPage(l Listing, now time.Time) EnvironmentsPageProps {
 	return p
 }
 
+// filterText says what the filter looks at.
+func (p EnvironmentsPageProps) filterText() string {
+	if !p.mayManage {
+		return "Filter by name"
+	}
+	return "Filter by name or address"
+}
+
 func countTargets(l Listing) string {
 	n, ready := len(l.Page.Items), 0
 	for _, v := range l.Page.Items {

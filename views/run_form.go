@@ -56,15 +56,22 @@ type RunFormProps struct {
 	blocked      string
 }
 
-// NewRunForm makes the form. usable are the environments that may be named,
-// failed is why the last attempt was refused; nil for none.
-func NewRunForm(company environment.Company, v RunValues, usable []environment.EnvironmentView, settings environment.Settings, failed *environment.Error) RunFormProps {
+// NewRunForm makes the form. usable are the environments that may be named, Local
+// among them only in name where the actor may not run there; failed is why the
+// last attempt was refused, nil for none.
+func NewRunForm(company environment.Company, v RunValues, usable []environment.EnvironmentView, mayLocal bool, settings environment.Settings, failed *environment.Error) RunFormProps {
 	p := RunFormProps{state: RunFormReady, company: company, values: v, errors: fieldErrors(failed)}
 	p.environments = []ui.Option{{Label: "Choose an environment"}}
+	offered := 0
 	for _, e := range usable {
 		if e.Status != environment.StatusActive {
 			continue
 		}
+		if e.Driver == environment.DriverLocal && !mayLocal {
+			p.environments = append(p.environments, ui.Option{Value: e.ID.String(), Label: e.Name + " · only instance admins run on the Berth host", Disabled: true})
+			continue
+		}
+		offered++
 		p.environments = append(p.environments, ui.Option{Value: e.ID.String(), Label: e.Name})
 		if v.EnvironmentID == "" && settings.DefaultEnvironmentID != nil && *settings.DefaultEnvironmentID == e.ID {
 			p.values.EnvironmentID = e.ID.String()
@@ -73,8 +80,10 @@ func NewRunForm(company environment.Company, v RunValues, usable []environment.E
 	switch {
 	case !settings.EnableEnvironments:
 		p.state, p.blocked = RunFormBlocked, "Environments are off, so no run can be started. An instance admin can turn them on under Instance, Experimental."
-	case len(p.environments) == 1:
+	case offered == 0 && mayLocal:
 		p.state, p.blocked = RunFormBlocked, "There is no active environment to run in. Add one first."
+	case offered == 0:
+		p.state, p.blocked = RunFormBlocked, "There is no environment that you may run in. An instance admin can add one."
 	case failed != nil:
 		p.state = RunFormInvalid
 		if len(p.errors) == 0 {

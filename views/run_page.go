@@ -77,7 +77,10 @@ func (p RunSummaryProps) announcement() string {
 // facts say exactly where the run was.
 func (p RunSummaryProps) facts() []ui.Pair {
 	r := p.run
-	pairs := []ui.Pair{{Key: "Target", Value: r.Target, Code: true}, {Key: "Driver", Value: driverName(r.Driver)}}
+	pairs := []ui.Pair{{Key: "Driver", Value: driverName(r.Driver)}}
+	if r.Target != r.Driver { // else the reader may not see where it ran
+		pairs = append([]ui.Pair{{Key: "Target", Value: r.Target, Code: true}}, pairs...)
+	}
 	if r.Host != nil {
 		pairs = append(pairs, ui.Pair{Key: "Host", Value: r.Host.Name}, ui.Pair{Key: "Boot id", Value: r.Host.BootID, Code: true})
 	}

@@ -52,7 +52,7 @@ func lists() []Preview {
 	archived.Filter.Status = environment.StatusArchived
 	failed := listing()
 	failed.Failed = environment.Unavailable("database_away", "The database does not answer.")
-	restricted := everything
+	restricted := listing(reduced(everything.Page.Items...)...)
 	restricted.MayManage = false
 	off := listing()
 	off.Settings = example.SettingsOff()
@@ -82,6 +82,15 @@ func lists() []Preview {
 	}
 }
 
+// reduced are environments as somebody sees them who may not see where they are.
+func reduced(all ...environment.EnvironmentView) []environment.EnvironmentView {
+	seen := make([]environment.EnvironmentView, 0, len(all))
+	for _, v := range all {
+		seen = append(seen, v.Reduced())
+	}
+	return seen
+}
+
 func detail(v environment.EnvironmentView, tab views.Tab) views.Detail {
 	caps, company := example.Capabilities()[1], example.Acme()
 	if v.Driver == environment.DriverLocal {
@@ -97,8 +106,19 @@ func shown(d views.Detail) templ.Component {
 }
 
 func pages() []Preview {
-	readOnly := detail(example.ReadySSH(), views.TabOverview)
-	readOnly.MayManage = false
+	restricted := func(v environment.EnvironmentView, tab views.Tab) templ.Component {
+		d := detail(v.Reduced(), tab)
+		d.MayManage = false
+		for i := range d.Probes {
+			d.Probes[i] = d.Probes[i].Reduced()
+		}
+		for i := range d.Leases {
+			d.Leases[i] = d.Leases[i].Reduced()
+		}
+		return shown(d)
+	}
+	missingSecret, sharedSecret := detail(example.ReadySSH(), views.TabConfiguration), detail(example.ReadySSH(), views.TabConfiguration)
+	missingSecret.References, sharedSecret.References = broken(), sharing()
 	missing := detail(example.NoDriver(), views.TabOverview)
 	missing.Caps = nil
 	off := detail(example.ReadySSH(), views.TabOverview)
@@ -118,7 +138,12 @@ func pages() []Preview {
 		{"environment-page.archived", Configuration, shown(detail(example.Archived(), views.TabOverview))},
 		{"environment-page.maintenance", Configuration, shown(detail(example.Maintenance(), views.TabOverview))},
 		{"environment-page.driver-missing", Configuration, shown(missing)},
-		{"environment-page.read-only", Configuration, shown(readOnly)},
+		{"environment-page.read-only", Configuration, restricted(example.ReadySSH(), views.TabOverview)},
+		{"environment-page.read-only.untrusted", Configuration, restricted(example.ReplacedSSH(), views.TabOverview)},
+		{"environment-page.read-only.runs", Configuration, restricted(example.ReadySSH(), views.TabRuns)},
+		{"environment-page.read-only.leases", Configuration, restricted(example.ReadySSH(), views.TabLeases)},
+		{"environment-page.active.secrets-broken", Secrets, shown(missingSecret)},
+		{"environment-page.active.secrets-shared", Secrets, shown(sharedSecret)},
 		{"probe-history.filled", Probe, views.ProbeHistory(views.NewProbeHistory(off.Probes, example.ReadySSH().Recent, example.Now()))},
 		{"probe-history.none", Probe, views.ProbeHistory(views.NewProbeHistory(nil, nil, example.Now()))},
 		{"lease-list.filled", Runs, views.LeaseList(views.NewLeaseList(example.Leases(), example.Now()))},

@@ -26,7 +26,7 @@ func invalid() views.Form {
 		{Field: "name", Message: "Enter a name."}, {Field: "config.port", Message: "A port is between 1 and 65535."},
 		{Field: "config.remoteWorkspacePath", Message: "Enter an absolute path, for example /srv/work."},
 		{Field: "envVars.1X", Message: environment.EnvNameProblem("1X")}}))
-	return views.Form{Values: v, Capabilities: example.Capabilities(), MayManage: true, Failed: e}
+	return views.Form{Values: v, Capabilities: example.Capabilities(), MayManage: true, Failed: e, Shelf: shelf()}
 }
 
 // stale is an edit that somebody else's save came before.
@@ -34,12 +34,20 @@ func stale() views.Form {
 	f := edit(example.ReadySSH())
 	f.Values.Port, f.Values.Description, f.Values.Revision = "22", "The build machine", 4
 	f.Failed = environment.NewError(environment.KindStale, environment.CodeStaleRevision, "“build-box” was changed since you read it.").
-		With("changedBy", "dana").With("changedAt", example.ReadySSH().UpdatedAt)
+		With("changedBy", "dana").With("changedAt", example.ReadySSH().UpdatedAt).With("changedFields", []string{"config.port", "config.privateKeySecretRef"})
+	f.Values.Password = views.SecretChoice{Source: views.SourcePaste, Sealed: "c2VhbGVk"}
 	return f
 }
 
 func forms() []Preview {
-	fresh := views.Form{Values: views.NewFormValues(), Capabilities: example.Capabilities(), MayManage: true}
+	fresh := views.Form{Values: views.NewFormValues(), Capabilities: example.Capabilities(), MayManage: true, Shelf: shelf()}
+	pasted := edit(example.ReadySSH())
+	values, read := dotEnv()
+	pasted.Values, pasted.DotEnv = values, &read
+	noRefs := edit(example.ReadySSH())
+	noRefs.References = broken()
+	chosen := edit(example.ReadySSH())
+	chosen.References = sharing()
 	noKey := edit(example.UntrustedSSH())
 	noKey.Saved.Config = []byte(`{"host":"new.example.net","port":22,"username":"deploy","remoteWorkspacePath":"/srv/work","strictHostKeyChecking":true,"keepAliveSec":15,"minFreeMB":512}`)
 	noKey.Values = views.FormValuesOf(noKey.Saved.Environment)
@@ -56,6 +64,9 @@ func forms() []Preview {
 		{"environment-form.new", Configuration, form(fresh)},
 		{"environment-form.edit", Configuration, form(edit(example.ReadySSH()))},
 		{"environment-form.edit.advanced", Configuration, form(advanced)},
+		{"environment-form.edit.dotenv", Secrets, form(pasted)},
+		{"environment-form.edit.secrets-broken", Secrets, form(noRefs)},
+		{"environment-form.edit.secrets-shared", Secrets, form(chosen)},
 		{"environment-form.edit.local", Configuration, form(edit(example.Local()))},
 		{"environment-form.edit.tested", Probe, form(tested)},
 		{"environment-form.credential-missing", Configuration, form(noKey)},

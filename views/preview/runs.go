@@ -22,7 +22,7 @@ func runPage(r environment.Run, log environment.LogPage) templ.Component {
 }
 
 func runForm(v views.RunValues, settings environment.Settings, failed *environment.Error) templ.Component {
-	return views.RunForm(views.NewRunForm(example.Acme(), v, example.Environments(), settings, failed))
+	return views.RunForm(views.NewRunForm(example.Acme(), v, example.Environments(), true, settings, failed))
 }
 
 func runs() []Preview {
@@ -41,6 +41,9 @@ func runs() []Preview {
 	}
 	escapes := environment.NewError(environment.KindForbidden, "path_escapes", "That leads out of the workspace, so it is not shown.")
 	form := runForm(views.NewRunValues(), example.Settings(), nil)
+	member := views.NewRunForm(example.Acme(), views.NewRunValues(), reduced(example.Environments()...), false, example.Settings(), nil)
+	lease := example.Lease(environment.LeaseReleased).Reduced()
+	seen := views.NewRunPage(views.NewRunSummary(running.Reduced(), &lease, true, example.Now()), views.NewRunOutput(running, example.Log()), 13)
 	return append(all, []Preview{
 		{"run-page.failed.unreached", Runs, runPage(example.UnreachedRun(), environment.LogPage{})},
 		{"run-page.succeeded.cut", Runs, runPage(example.CutRun(), example.LogWithCut())},
@@ -49,6 +52,8 @@ func runs() []Preview {
 		{"run-output.shown", Runs, views.RunOutput(views.NewRunOutput(running, example.Log()), false)},
 		{"run-output.cut", Runs, views.RunOutput(views.NewRunOutput(running, example.LogWithCut()), false)},
 		{"run-form.ready", Runs, form},
+		{"run-form.ready.restricted", Runs, views.RunForm(member)},
+		{"run-page.succeeded.restricted", Runs, views.RunPage(seen)},
 		{"run-form.invalid", Runs, runForm(views.NewRunValues(), example.Settings(), failed)},
 		{"run-form.blocked", Runs, runForm(views.NewRunValues(), example.SettingsOff(), nil)},
 		{"run-list.filled", Runs, views.RunList(views.NewRunList(example.Runs(), example.Now()))},

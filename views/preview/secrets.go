@@ -20,6 +20,23 @@ func picker(stored *environment.SecretReference, choice views.SecretChoice, s vi
 	return views.SecretPicker(views.NewSecretPicker(views.SecretField{Name: "config.password", Label: "Password", Choice: choice, Stored: stored, Error: problem}, s))
 }
 
+// broken are build-box's references to a company's secret that is gone and to one
+// that is disabled.
+func broken() map[string]environment.SecretReference {
+	return map[string]environment.SecretReference{
+		"config.privateKey": {Ref: environment.RefTo(example.StoredSecret().ID)},
+		"envVars.NPM_TOKEN": example.SharedReference(example.Secrets()[2], "latest"),
+	}
+}
+
+// sharing are its references to companies' secrets: a pinned version, the latest.
+func sharing() map[string]environment.SecretReference {
+	return map[string]environment.SecretReference{
+		"config.privateKey": example.SharedReference(example.Secrets()[0], "2"),
+		"envVars.NPM_TOKEN": example.SharedReference(example.Secrets()[1], "latest"),
+	}
+}
+
 func pickers() []Preview {
 	owned := example.SecretReferences()["config.privateKey"]
 	latest, pinned := example.SharedReference(example.Secrets()[0], "latest"), example.SharedReference(example.Secrets()[0], "2")
