@@ -68,14 +68,14 @@ func startServer(ctx context.Context, o cli.ServeOptions) (*runningServer, error
 	if err != nil {
 		return nil, errors.Join(err, socket.Close())
 	}
+	if err := offerFirstAdmin(ctx, o, p.identity, address(socket)); err != nil {
+		return nil, errors.Join(err, socket.Close(), p.close())
+	}
 	srv := &runningServer{URL: address(socket), parts: p, stopping: make(chan struct{}), served: make(chan error, 1)}
 	srv.http = httpServer(handlers.New(p.deps(o, socket.Addr().String(), srv.stopping)), httpLog{p.log})
 	warnOfPlainAddress(o, p.log)
 	srv.startLoops()
 	go func() { srv.served <- srv.http.Serve(socket) }()
-	if err := offerFirstAdmin(ctx, o, p.identity, srv.URL); err != nil {
-		return nil, errors.Join(err, srv.Stop())
-	}
 	p.log.Info("serving", "url", srv.URL, "version", release, "data", p.dir)
 	return srv, nil
 }
