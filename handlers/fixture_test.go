@@ -111,26 +111,9 @@ func newFront(t *testing.T) *front {
 	f := &front{t: t, driver: newScriptedSSH(), log: &lockedBuffer{}, stopping: make(chan struct{})}
 	f.store = &flaky{Store: environmenttest.NewStore(time.Now)}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	registry := driverTable{environment.DriverLocal: localDriver{}, environment.DriverSSH: f.driver}
-	owner := environment.NewID()
-	if err := f.store.RegisterServer(t.Context(), owner, environment.NewID(), "test"); err != nil {
-		t.Fatal(err)
-	}
-	vault := environmenttest.OpenKeyset(nil)
-	books := catalogue.New(f.store, registry, vault, time.Now, log)
-	probes := probing.New(f.store, books, registry, f.store, probing.Options{Owner: owner, Parallel: 4, Limit: 20 * time.Second}, time.Now, log)
-	leases := leasing.New(f.store, registry, owner, time.Now, log)
-	runs := running.New(f.store, books, leases, registry, vault, f.store, running.Options{Owner: owner, Grace: time.Second}, time.Now, log)
-	d := Deps{
-		Catalogue: books, Probing: probes, Leasing: leases, Running: runs, Feed: f.store,
-		Identity: identity.New(f.store, plainHasher{}, rand.Reader, identity.Options{}, time.Now, log),
-		Secrets:  secrets.NewService(f.store, vault, time.Now, log),
-		Ping:     f.store.Ping, Log: log, Now: time.Now,
-		Version: "test", Mode: "local_trusted", Listen: "127.0.0.1:0", PublicURL: "https://berth.example", Stopping: f.stopping,
-		StateCounts: func(context.Context) (map[string]map[string]int, error) {
-			return map[string]map[string]int{"run": {"running": 3}}, nil
-		},
-	}
+	d := newDeps(t, f.store, f.driver, log)
+	d.Ping, d.Stopping = f.store.Ping, f.stopping
+	books, probes, runs := d.Catalogue, d.Probing, d.Running
 	f.server = newServer(d)
 	f.server.heartbeat, f.server.retry = 20*time.Millisecond, 10*time.Millisecond
 	f.server.assets = packedForms{}
@@ -163,6 +146,31 @@ func newFront(t *testing.T) *front {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// newDeps wires the services over a store, in the mode local_trusted.
+func newDeps(t *testing.T, store environmenttest.Stores, driver environment.Driver, log *slog.Logger) Deps {
+	t.Helper()
+	registry := driverTable{environment.DriverLocal: localDriver{}, environment.DriverSSH: driver}
+	owner := environment.NewID()
+	if err := store.RegisterServer(t.Context(), owner, environment.NewID(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	vault := environmenttest.OpenKeyset(nil)
+	books := catalogue.New(store, registry, vault, time.Now, log)
+	probes := probing.New(store, books, registry, store, probing.Options{Owner: owner, Parallel: 4, Limit: 20 * time.Second}, time.Now, log)
+	leases := leasing.New(store, registry, owner, time.Now, log)
+	runs := running.New(store, books, leases, registry, vault, store, running.Options{Owner: owner, Grace: time.Second}, time.Now, log)
+	return Deps{
+		Catalogue: books, Probing: probes, Leasing: leases, Running: runs, Feed: store,
+		Identity: identity.New(store, plainHasher{}, rand.Reader, identity.Options{}, time.Now, log),
+		Secrets:  secrets.NewService(store, vault, time.Now, log),
+		Ping:     func(context.Context) error { return nil }, Log: log, Now: time.Now,
+		Version: "test", Mode: modeLocalTrusted, Listen: "127.0.0.1:0", PublicURL: "https://berth.example",
+		StateCounts: func(context.Context) (map[string]map[string]int, error) {
+			return map[string]map[string]int{"run": {"running": 3}}, nil
+		},
+	}
 }
 
 // plainHasher is quick and protects nothing.
