@@ -4,6 +4,7 @@
 package environmenttest
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type Stores interface {
 	running.Store
 	identity.Store
 	secrets.Store
+	BindKeyset(ctx context.Context, primary string, others ...string) error
 	fleet.Store
 	environment.Feed
 }

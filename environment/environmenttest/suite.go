@@ -21,7 +21,11 @@ func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
 		test func(*testing.T, suite)
 	}{
 		{"companies", testCompanies}, {"settings", testSettings}, {"local", testLocal}, {"environments", testEnvironments},
-		{"revisions", testRevisions}, {"secrets", testSecrets}, {"deletion", testDeletion}, {"history", testHistory},
+		{"revisions", testRevisions}, {"secrets", testSecrets}, {"deletion", testDeletion},
+		{"shared secrets", testSharedSecrets}, {"secret versions", testSecretVersions}, {"secret limit", testSecretLimit},
+		{"bindings", testBindings}, {"secrets in place", testSecretsInPlace}, {"retired secrets", testRetiredSecrets},
+		{"secrets of work", testSecretOfWork}, {"accesses", testAccesses}, {"keyset", testKeyset},
+		{"history", testHistory},
 		{"C81_names", testNames}, {"list", testList}, {"list order", testOrder}, {"paging", testPaging},
 		{"catalogue revision", testCatalogueRevision}, {"activity", testActivity},
 		{"one probe under way", testOneProbe}, {"probe life", testProbeLife}, {"verdicts", testVerdicts},
