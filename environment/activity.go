@@ -31,6 +31,19 @@ func (a Activity) By(actor Actor) Activity {
 	return a
 }
 
+// Interruption is the entry of a probe that ended with its server. Nobody asked
+// for that end.
+func Interruption(p Probe) Activity {
+	a := Activity{
+		CompanyID: p.CompanyID, Action: "environment.probe_interrupted", EntityType: "environment", EntityID: "unsaved",
+		Details: map[string]any{"probeId": p.ID.String(), "driver": p.Driver, "summary": p.Summary}, CreatedAt: *p.FinishedAt,
+	}
+	if p.EnvironmentID != nil && !p.Draft {
+		a.EntityID = p.EnvironmentID.String()
+	}
+	return a.By(System())
+}
+
 // ActivityFilter narrows the log. Newest first.
 type ActivityFilter struct {
 	EntityType string

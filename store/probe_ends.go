@@ -133,6 +133,9 @@ func (db *DB) InterruptOrphans(ctx context.Context, owner uuid.UUID) (int, error
 			if err := endProbe(ctx, tx, p); err != nil {
 				return err
 			}
+			if err := record(ctx, tx, environment.Interruption(p)); err != nil {
+				return err
+			}
 		}
 		return bump(ctx, tx)
 	})

@@ -95,7 +95,7 @@ func takenOver() error {
 
 // UpdateRun implements running.Store. change may be called again when the
 // transaction lost a race.
-func (db *DB) UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*environment.Run) error, activity ...environment.Activity) (environment.Run, error) {
+func (db *DB) UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*environment.Run) error, activity ...*environment.Activity) (environment.Run, error) {
 	var next environment.Run
 	err := db.tx(ctx, "change a run", func(tx *sqlx.Tx) error {
 		before, err := runIn(ctx, tx, id, owner)
@@ -122,7 +122,7 @@ func (db *DB) UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*e
 			}
 		}
 		for _, a := range activity {
-			if err := record(ctx, tx, a); err != nil {
+			if err := record(ctx, tx, *a); err != nil {
 				return err
 			}
 		}

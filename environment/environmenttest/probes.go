@@ -206,6 +206,7 @@ func (s *Store) InterruptOrphans(_ context.Context, owner uuid.UUID) (int, error
 		}
 		p.Interrupt(s.now())
 		s.conclude(p)
+		s.record(environment.Interruption(p.Probe))
 		n++
 	}
 	return n, nil

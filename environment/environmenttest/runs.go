@@ -84,7 +84,7 @@ func (s *Store) Runs(_ context.Context, f running.Filter) (environment.Page[envi
 }
 
 // UpdateRun implements running.Store.
-func (s *Store) UpdateRun(_ context.Context, id, owner uuid.UUID, change func(*environment.Run) error, activity ...environment.Activity) (environment.Run, error) {
+func (s *Store) UpdateRun(_ context.Context, id, owner uuid.UUID, change func(*environment.Run) error, activity ...*environment.Activity) (environment.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row, err := s.run(id)
@@ -114,7 +114,7 @@ func (s *Store) UpdateRun(_ context.Context, id, owner uuid.UUID, change func(*e
 	}
 	s.emit(id, kind, next.EventOf(), nil)
 	for _, a := range activity {
-		s.record(a)
+		s.record(*a)
 	}
 	return row.copy(), nil
 }

@@ -233,6 +233,14 @@ func testOrphanedProbes(t *testing.T, s suite) {
 	n, err = s.InterruptOrphans(ctx, environment.NewID())
 	s.must(err)
 	same(t, "probes interrupted again", n, 0)
+	told, err := s.Activity(ctx, environment.ActivityFilter{Action: "environment.probe_interrupted"})
+	s.must(err)
+	same(t, "entries of interrupted probes", len(told.Items), 2)
+	for _, a := range told.Items {
+		if a.ActorKind != environment.ActorSystem || a.EntityID != e.ID.String() && a.EntityID != ready.ID.String() {
+			t.Errorf("the entry of an interrupted probe: %+v", a)
+		}
+	}
 	events, err := s.Events(ctx, p.ID, 0, 0)
 	s.must(err)
 	same(t, "last event", events[len(events)-1].Kind, environment.EventEnd)

@@ -105,6 +105,7 @@ func (s *Service) activate(ctx context.Context, lease environment.Lease, ref env
 	if err != nil {
 		return lease, err
 	}
+	entry := s.activity(ctx, environment.System(), lease, "environment.lease_acquired")
 	return s.update(ctx, lease.ID, func(l *environment.Lease) error {
 		now := s.now()
 		l.Status, l.Ref, l.Provider = environment.LeaseActive, stored, cmp.Or(ref.Provider, ref.Driver)
@@ -113,7 +114,7 @@ func (s *Service) activate(ctx context.Context, lease environment.Lease, ref env
 			l.ProviderID = &ref.ProviderID
 		}
 		return nil
-	}, s.activity(ctx, environment.System(), lease, "environment.lease_acquired"))
+	}, &entry)
 }
 
 // failed ends a lease of which nothing came. Where the row cannot be written
@@ -123,12 +124,15 @@ func (s *Service) failed(ctx context.Context, lease environment.Lease, cause err
 	if errors.Is(cause, context.Canceled) || ctx.Err() != nil {
 		reason = "cancelled"
 	}
+	var entry environment.Activity
 	ended, err := s.update(ctx, lease.ID, func(l *environment.Lease) error {
-		if !l.Status.Ended() {
-			s.end(l, environment.LeaseFailed, reason)
+		if entry = (environment.Activity{}); l.Status.Ended() {
+			return nil
 		}
+		s.end(l, environment.LeaseFailed, reason)
+		entry = s.ended(ctx, environment.System(), "environment.lease_failed", *l)
 		return nil
-	}, nil)
+	}, &entry)
 	if err != nil {
 		s.log.Warn("end a lease that failed", "lease", lease.ID, "err", err)
 		s.strand(lease.ID, reason)

@@ -75,9 +75,9 @@ func pause(attempts int) time.Duration {
 }
 
 // postpone notes a release that did not go through.
-func (s *Service) postpone(l *environment.Lease, code string) error {
+func (s *Service) postpone(l *environment.Lease, code string) {
 	if l.Status.Ended() {
-		return nil
+		return
 	}
 	plan := cleanupOf(l.Metadata)
 	plan.Attempts++
@@ -92,5 +92,4 @@ func (s *Service) postpone(l *environment.Lease, code string) error {
 	if l.FailureReason == nil {
 		l.FailureReason = &code
 	}
-	return nil
 }

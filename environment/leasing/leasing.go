@@ -20,7 +20,8 @@ type Store interface {
 	CreateLease(context.Context, environment.Lease) error
 	// UpdateLease locks the row, lets change alter it, and stores it. A status
 	// that the old one cannot become is KindConflict with code
-	// lease_state_changed. activity nil writes none.
+	// lease_state_changed. activity, which change may still fill in, is written with
+	// it; nil, and one without an action, is none.
 	UpdateLease(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, activity *environment.Activity) (environment.Lease, error)
 	// Lease is KindNotFound with code lease_not_found.
 	Lease(context.Context, uuid.UUID) (environment.Lease, error)
@@ -75,20 +76,4 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, change func(*environ
 		return err
 	})
 	return lease, err
-}
-
-func (s *Service) activity(ctx context.Context, actor environment.Actor, l environment.Lease, action string) *environment.Activity {
-	details := map[string]any{"driver": l.Driver, "provider": l.Provider, "leasePolicy": l.Policy}
-	if l.EnvironmentID != nil {
-		details["environmentId"] = l.EnvironmentID.String()
-	}
-	if l.RunID != nil {
-		details["runId"] = l.RunID.String()
-	}
-	entry := environment.Activity{
-		ID: environment.NewID(), CompanyID: &l.CompanyID, Action: action,
-		EntityType: "environment_lease", EntityID: l.ID.String(), Details: details, CreatedAt: s.now(),
-		RequestID: environment.RequestID(ctx),
-	}.By(actor)
-	return &entry
 }

@@ -20,6 +20,9 @@ const (
 	cleanupFailed  = "failed"
 )
 
+// interrupted is why a lease ended whose server died.
+const interrupted = "interrupted"
+
 // Finish releases a lease after its work: status releasing, the driver's
 // Release with a deadline outside any transaction, then outcome (released,
 // failed, expired) with the receipt; pending_cleanup when the driver failed,
@@ -30,10 +33,13 @@ func (s *Service) Finish(ctx context.Context, id uuid.UUID, spec environment.Spe
 }
 
 func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.UUID, spec environment.Spec, outcome environment.LeaseStatus, reason string) (environment.Lease, error) {
+	var entry environment.Activity
 	lease, err := s.update(ctx, id, func(l *environment.Lease) error {
+		entry = environment.Activity{}
 		switch l.Status {
 		case environment.LeaseAcquiring: // the driver never said that it made something
-			s.end(l, environment.LeaseFailed, cmp.Or(reason, "interrupted"))
+			s.end(l, environment.LeaseFailed, cmp.Or(reason, interrupted))
+			entry = s.ended(ctx, actor, "environment.lease_failed", *l)
 		case environment.LeaseActive, environment.LeaseRetained:
 			l.Status = environment.LeaseReleasing
 			plan := cleanup{Outcome: outcome}
@@ -46,7 +52,7 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 			l.Owner, l.LastUsedAt = s.owner, s.now()
 		}
 		return nil
-	}, nil)
+	}, &entry)
 	if err != nil || lease.Status.Ended() {
 		return lease, err
 	}
@@ -58,15 +64,20 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease environment.Lease, spec environment.Spec) (environment.Lease, error) {
 	ref, err := s.Ref(lease, spec)
 	var receipt environment.Receipt
+	var entry environment.Activity
 	if err == nil {
 		receipt, err = s.callRelease(ctx, ref, dispositionOf(lease.Driver))
 	}
 	if err != nil {
 		s.log.Warn("release a lease", "lease", lease.ID, "driver", lease.Driver, "err", err)
-		return s.update(ctx, lease.ID, func(l *environment.Lease) error { return s.postpone(l, environment.CodeOf(err)) }, nil)
+		return s.update(ctx, lease.ID, func(l *environment.Lease) error {
+			s.postpone(l, environment.CodeOf(err))
+			entry = s.postponed(ctx, actor, *l)
+			return nil
+		}, &entry)
 	}
 	return s.update(ctx, lease.ID, func(l *environment.Lease) error {
-		if l.Status.Ended() {
+		if entry = (environment.Activity{}); l.Status.Ended() {
 			return nil // somebody else came first
 		}
 		plan := cleanupOf(l.Metadata)
@@ -74,9 +85,13 @@ func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease envi
 		l.Metadata = cleanup{}.into(l.Metadata)
 		success := cleanupSuccess
 		l.CleanupStatus = &success
+		entry = s.ended(ctx, actor, releasedOr(*l, actor), *l)
+		if plan.Attempts > 0 {
+			entry.Details["failedAttempts"] = plan.Attempts
+		}
 		l.Receipt, err = json.Marshal(receipt)
 		return err
-	}, s.activity(ctx, actor, lease, "environment.lease_released"))
+	}, &entry)
 }
 
 // callRelease is the driver's part.

@@ -44,7 +44,7 @@ func (s *Service) Tick(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	n := s.each(ctx, orphans, func(l environment.Lease) error {
-		_, err := s.Finish(ctx, l.ID, environment.Spec{}, environment.LeaseExpired, "interrupted")
+		_, err := s.Finish(ctx, l.ID, environment.Spec{}, environment.LeaseExpired, interrupted)
 		return err
 	})
 	filter := Filter{Status: environment.LeasePendingCleanup, Limit: 1000}

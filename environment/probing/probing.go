@@ -43,8 +43,9 @@ type Store interface {
 	AskCancel(ctx context.Context, id uuid.UUID, by string) error
 	// CancelAsked tells whether somebody asked.
 	CancelAsked(ctx context.Context, id uuid.UUID) (bool, error)
-	// InterruptOrphans ends every probe under way whose server is dead. Those of
-	// owner, who asks and so lives, are not among them, however late its beat.
+	// InterruptOrphans ends every probe under way whose server is dead, each with
+	// its entry of the log. Those of owner, who asks and so lives, are not among
+	// them, however late its beat.
 	InterruptOrphans(ctx context.Context, owner uuid.UUID) (int, error)
 	Events(ctx context.Context, subject uuid.UUID, after int64, limit int) ([]environment.Event, error)
 }

@@ -383,6 +383,10 @@ func TestRun_orderlyStopInterruptsItsProbes(t *testing.T) {
 				t.Errorf("state %s, want interrupted", got.State)
 			}
 		}
+		page, err := b.store.Activity(context.Background(), environment.ActivityFilter{Action: "environment.probe_interrupted"})
+		if err != nil || len(page.Items) != 2 || page.Items[0].ActorKind != environment.ActorSystem {
+			t.Errorf("activity %+v, %v; want the system's word on both", page.Items, err)
+		}
 	})
 }
 

@@ -152,10 +152,13 @@ func during(stages []environment.Stage) string {
 
 // activityOf is the entry of the log for a finished probe.
 func activityOf(j job, p environment.Probe) environment.Activity {
+	if p.State == environment.ProbeInterrupted {
+		return environment.Interruption(p)
+	}
 	a := environment.Activity{
 		ID: environment.NewID(), CompanyID: p.CompanyID, RequestID: j.request,
 		Action: "environment.probed", EntityType: "environment", CreatedAt: *p.FinishedAt,
-		Details: map[string]any{"driver": p.Driver, "ok": p.OK, "summary": p.Summary},
+		Details: map[string]any{"driver": p.Driver, "ok": p.OK, "summary": p.Summary, "code": p.Code, "state": string(p.State)},
 	}.By(j.actor)
 	saved := ""
 	if p.EnvironmentID != nil {

@@ -17,6 +17,7 @@ func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.U
 	if err != nil || run.Status.Ended() || run.CancelBy != nil {
 		return seen(actor, run), err
 	}
+	entry := s.entry(ctx, actor, "run.cancelled", run)
 	run, err = s.store.UpdateRun(ctx, id, uuid.Nil, func(r *environment.Run) error {
 		if r.Status.Ended() || r.CancelBy != nil {
 			return nil
@@ -30,6 +31,6 @@ func (s *Service) Cancel(ctx context.Context, actor environment.Actor, id uuid.U
 		r.Status, r.FinishedAt, r.Input = environment.RunCancelled, &now, nil
 		leave(r, now)
 		return nil
-	}, s.entry(ctx, actor, "run.cancelled", run))
+	}, &entry)
 	return seen(actor, run), err
 }

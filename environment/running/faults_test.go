@@ -138,7 +138,7 @@ func (s *serverStore) CreateRun(ctx context.Context, r environment.Run, a enviro
 	return s.write(func() error { return s.Store.CreateRun(ctx, r, a) })
 }
 
-func (s *serverStore) UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*environment.Run) error, a ...environment.Activity) (run environment.Run, err error) {
+func (s *serverStore) UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*environment.Run) error, a ...*environment.Activity) (run environment.Run, err error) {
 	err = s.write(func() (err error) {
 		run, err = s.Store.UpdateRun(ctx, id, owner, change, a...)
 		return err

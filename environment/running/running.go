@@ -34,9 +34,9 @@ type Store interface {
 	// event (and an end event when it ended). A status that the old one cannot
 	// become is KindConflict with code run_state_changed. A zero owner means
 	// "whoever owns it"; another owner than the row's is KindConflict with code
-	// run_taken_over. The entries of the activity log are written when it changed
-	// something.
-	UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*environment.Run) error, activity ...environment.Activity) (environment.Run, error)
+	// run_taken_over. The entries of the activity log, which change may still fill
+	// in, are written when it changed something; one without an action is none.
+	UpdateRun(ctx context.Context, id, owner uuid.UUID, change func(*environment.Run) error, activity ...*environment.Activity) (environment.Run, error)
 	// AppendOutput stores chunks in the order given; Stream, StreamOffset and
 	// Data are set, the rest is the store's. Bytes that are stored already (by
 	// StreamOffset) are dropped. Beyond MaxRunLog the middle is cut.

@@ -81,8 +81,9 @@ func (w *worker) wrapUp(ctx context.Context, spec environment.Spec) error {
 	return w.end(ctx)
 }
 
-// end stores the run's last state.
+// end stores the run's last state, and in the log what ended it when nobody did.
 func (w *worker) end(ctx context.Context) error {
+	entry := w.entry(ctx, environment.System(), "", w.run)
 	return w.update(ctx, func(r *environment.Run) error {
 		next := statusOf(*r)
 		if !r.Status.CanBecome(next) {
@@ -92,6 +93,27 @@ func (w *worker) end(ctx context.Context) error {
 		now := w.now()
 		r.Status, r.FinishedAt, r.Input = next, &now, nil
 		leave(r, now)
+		entry.Action = endedBySystem(*r)
+		if r.Failure != nil {
+			entry.Details["code"] = r.Failure.Code
+		}
 		return nil
-	})
+	}, &entry)
+}
+
+// endedBySystem is the action of the log for a run that neither its command nor
+// a person ended; "" for one that they did.
+func endedBySystem(r environment.Run) string {
+	began := r.Process != nil || r.StartedAt != nil
+	switch {
+	case r.Status == environment.RunTimedOut:
+		return "run.timed_out"
+	case r.Status == environment.RunLost:
+		return "run.lost"
+	case r.Status == environment.RunFailed && !began:
+		return "run.not_started"
+	case r.Status == environment.RunFailed && r.ExitCode == nil:
+		return "run.failed"
+	}
+	return ""
 }

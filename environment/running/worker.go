@@ -213,7 +213,7 @@ func (w *worker) watch(ctx context.Context) func() {
 
 // update stores a change of the run, however long the database is away, until
 // ctx ends. errTakenOver when the run has ended or is somebody else's now.
-func (w *worker) update(ctx context.Context, change func(*environment.Run) error) error {
+func (w *worker) update(ctx context.Context, change func(*environment.Run) error, activity ...*environment.Activity) error {
 	again := func(err error) bool { return !errors.Is(err, environment.ErrDetach) && crew.Transient(err) }
 	err := crew.Retry(ctx, again, func(ctx context.Context) error {
 		run, err := w.store.UpdateRun(ctx, w.run.ID, w.opts.Owner, func(r *environment.Run) error {
@@ -224,7 +224,7 @@ func (w *worker) update(ctx context.Context, change func(*environment.Run) error
 				return errWentBack
 			}
 			return change(r)
-		})
+		}, activity...)
 		if err == nil {
 			w.run = run
 		}
