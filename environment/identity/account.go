@@ -74,14 +74,11 @@ func (s *Service) checkOwn(ctx context.Context, actor environment.Actor, passwor
 		return err
 	}
 	keys := []string{accountKey(person.Email)}
-	ok, _, err := s.matches(ctx, keys, hash, password)
+	ok, _, err := s.matches(ctx, proof{keys: keys, hash: hash, may: true, password: password})
 	if err != nil {
 		return err
 	}
 	if !ok {
-		if _, err := s.store.SignInFailed(context.WithoutCancel(ctx), keys); err != nil {
-			return err
-		}
 		return problem("currentPassword", "This is not your password.")
 	}
 	return s.store.SignedIn(ctx, keys)

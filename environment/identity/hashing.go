@@ -40,22 +40,35 @@ func (s *Service) hash(ctx context.Context, password environment.Secret) (string
 	return s.hasher.Hash(password)
 }
 
-// matches compares a password with a hash, unless the keys must wait. Where there
-// is no hash it takes as long, and gives false. The wait is asked for within the
-// turn: of many guesses at once those behind the first few then count its failure.
-func (s *Service) matches(ctx context.Context, keys []string, hash string, password environment.Secret) (ok, stale bool, err error) {
+// proof is a password on its way to be compared.
+type proof struct {
+	keys     []string // what failures are counted under
+	hash     string   // "" where there is none
+	may      bool     // false: it fails even when it is right
+	password environment.Secret
+}
+
+// matches compares a password with a hash, unless the keys must wait, and counts
+// a failure. Where there is no hash it takes as long. The wait is asked for and
+// the failure counted within the turn, so that of many guesses at once those
+// behind the first few have to wait.
+func (s *Service) matches(ctx context.Context, p proof) (ok, stale bool, err error) {
 	done, err := s.turn(ctx)
 	if err != nil {
 		return false, false, err
 	}
 	defer done()
-	if err := s.mayTry(ctx, keys); err != nil {
+	if err := s.mayTry(ctx, p.keys); err != nil {
 		return false, false, err
 	}
-	if hash == "" {
-		_, err := s.hasher.Hash(password)
-		return false, false, err
+	if p.hash == "" {
+		_, err = s.hasher.Hash(p.password)
+	} else {
+		ok, stale = s.hasher.Matches(p.hash, p.password)
 	}
-	ok, stale = s.hasher.Matches(hash, password)
-	return ok, stale, nil
+	if err != nil || ok && p.may {
+		return ok, stale, err
+	}
+	_, err = s.store.SignInFailed(context.WithoutCancel(ctx), p.keys) // who hangs up has failed all the same
+	return false, false, err
 }

@@ -56,12 +56,12 @@ func (s *Service) prove(ctx context.Context, email string, password environment.
 	if err != nil {
 		return environment.Person{}, err
 	}
-	ok, stale, err := s.matches(ctx, keys, hash, password)
+	ok, stale, err := s.matches(ctx, proof{keys: keys, hash: hash, may: person.DisabledAt == nil, password: password})
 	switch {
 	case err != nil:
 		return environment.Person{}, err
-	case !ok || person.DisabledAt != nil:
-		return environment.Person{}, s.failed(ctx, keys, email, from)
+	case !ok:
+		return environment.Person{}, s.failed(ctx, email, from)
 	}
 	if stale {
 		s.rehash(ctx, person.ID, hash, password)
@@ -87,11 +87,8 @@ func (s *Service) byEmail(ctx context.Context, email string) (environment.Person
 
 // failed notes a failure and returns the one answer that there is for it. What
 // was typed as the address is not noted: it may have been the password.
-func (s *Service) failed(ctx context.Context, keys []string, email string, from Client) error {
-	ctx = context.WithoutCancel(ctx) // who hangs up has failed all the same
-	if _, err := s.store.SignInFailed(ctx, keys); err != nil {
-		return err
-	}
+func (s *Service) failed(ctx context.Context, email string, from Client) error {
+	ctx = context.WithoutCancel(ctx)
 	entry := s.entry(ctx, environment.Actor{Name: "somebody"}, "person.sign_in_failed", "instance", uuid.Nil,
 		map[string]any{"address": from.Address, "account": accountHash(email)[:16]})
 	entry.EntityID = "instance"
