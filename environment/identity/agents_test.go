@@ -187,8 +187,8 @@ func TestC71_AgentsOfOthers(t *testing.T) {
 			"make a key": func(id uuid.UUID) error { _, _, err := d.CreateAgentKey(t.Context(), actor, id, "mine", 0); return err },
 			"revoke":     func(id uuid.UUID) error { return d.RevokeAgentKey(t.Context(), actor, id, key.ID) },
 		} {
-			real := d.refused(name+", "+what, do(abroad.ID), environment.KindNotFound, "agent_not_found")
-			never := d.refused(name+", "+what+", an id that never was", do(uuid.New()), environment.KindNotFound, "agent_not_found")
+			real := d.refusal(name+", "+what, do(abroad.ID), environment.KindNotFound, "agent_not_found")
+			never := d.refusal(name+", "+what+", an id that never was", do(uuid.New()), environment.KindNotFound, "agent_not_found")
 			if real.Message != never.Message || real.Remediation != never.Remediation || len(real.Details) != len(never.Details) {
 				t.Errorf("%s: %s is answered with %+v for a real id, with %+v for another", name, what, real, never)
 			}

@@ -94,7 +94,13 @@ func (d *desk) must(err error) {
 }
 
 // refused checks the kind and code of an error.
-func (d *desk) refused(what string, err error, kind environment.Kind, code string) *environment.Error {
+func (d *desk) refused(what string, err error, kind environment.Kind, code string) {
+	d.t.Helper()
+	_ = d.refusal(what, err, kind, code)
+}
+
+// refusal is an error of that kind and code.
+func (d *desk) refusal(what string, err error, kind environment.Kind, code string) *environment.Error {
 	d.t.Helper()
 	e := environment.AsError(err)
 	if err == nil || e.Kind != kind || e.Code != code {

@@ -19,7 +19,7 @@ func TestFirstAdmin(t *testing.T) {
 	link, err := d.FirstAdminLink(t.Context())
 	d.must(err)
 	_, err = d.OpenLink(t.Context(), old.Reveal())
-	if e := d.refused("the link of an earlier start", err, environment.KindConflict, "link_used"); e.Details["why"] != "revoked" {
+	if e := d.refusal("the link of an earlier start", err, environment.KindConflict, "link_used"); e.Details["why"] != "revoked" {
 		t.Errorf("why: %v", e.Details["why"])
 	}
 	open, err := d.OpenLink(t.Context(), link.Reveal())
@@ -117,11 +117,11 @@ func TestInvitation(t *testing.T) {
 	_, _, err = d.SignIn(t.Context(), "bob@example.com", secret("a long enough secret"), here)
 	d.must(err)
 	_, _, err = d.Redeem(t.Context(), token.Reveal(), identity.Redemption{Name: "Eve", Password: secret("a long enough secret")}, here)
-	if e := d.refused("used twice", err, environment.KindConflict, "link_used"); e.Details["why"] != "used" {
+	if e := d.refusal("used twice", err, environment.KindConflict, "link_used"); e.Details["why"] != "used" {
 		t.Errorf("why: %v", e.Details["why"])
 	}
 	_, _, err = d.Invite(t.Context(), d.admin, identity.Invitation{Email: "BOB@example.com"})
-	if e := d.refused("somebody who is here", err, environment.KindConflict, "email_taken"); len(e.Fields) != 1 || e.Fields[0].Field != "email" {
+	if e := d.refusal("somebody who is here", err, environment.KindConflict, "email_taken"); len(e.Fields) != 1 || e.Fields[0].Field != "email" {
 		t.Errorf("the error is at %+v", e.Fields)
 	}
 	entry := d.one("person.invited", 1)
@@ -188,7 +188,7 @@ func TestLinksThatDoNotCount(t *testing.T) {
 	d.must(err)
 	d.clock.pass(time.Second)
 	_, _, err = d.Redeem(t.Context(), kept.Reveal(), identity.Redemption{Name: "Bob", Password: secret("a long enough secret")}, here)
-	if e := d.refused("expired", err, environment.KindConflict, "link_used"); e.Details["why"] != "expired" {
+	if e := d.refusal("expired", err, environment.KindConflict, "link_used"); e.Details["why"] != "expired" {
 		t.Errorf("why: %v", e.Details["why"])
 	}
 	d.refused("no such link", d.RevokeLink(t.Context(), d.admin, uuid.New()), environment.KindNotFound, "link_not_found")
@@ -209,7 +209,7 @@ func TestRevokeLink(t *testing.T) {
 	d.must(err)
 	d.must(d.RevokeLink(t.Context(), d.admin, link.ID))
 	_, _, err = d.Redeem(t.Context(), token.Reveal(), identity.Redemption{Name: "Bob", Password: secret("a long enough secret")}, here)
-	if e := d.refused("revoked", err, environment.KindConflict, "link_used"); e.Details["why"] != "revoked" {
+	if e := d.refusal("revoked", err, environment.KindConflict, "link_used"); e.Details["why"] != "revoked" {
 		t.Errorf("why: %v", e.Details["why"])
 	}
 	d.one("person.link_revoked", 1)

@@ -68,7 +68,7 @@ func TestFailuresLookTheSame(t *testing.T) {
 	} {
 		before := d.hasher.work()
 		_, actor, err := d.SignIn(t.Context(), tc.email, secret(tc.password), here)
-		e := d.refused(name, err, environment.KindUnauthenticated, "sign_in_failed")
+		e := d.refusal(name, err, environment.KindUnauthenticated, "sign_in_failed")
 		if first == nil {
 			first = e
 		}
@@ -120,7 +120,7 @@ func TestSignInSlowsDown(t *testing.T) {
 		d.refused("the first six", try("wrong"), environment.KindUnauthenticated, "sign_in_failed")
 	}
 	before := d.hasher.work()
-	e := d.refused("the seventh", try("wrong"), environment.KindLimited, environment.CodeRateLimited)
+	e := d.refusal("the seventh", try("wrong"), environment.KindLimited, environment.CodeRateLimited)
 	if e.Details["retryAfterSec"] != 1 {
 		t.Errorf("it must wait for %v s, want 1", e.Details["retryAfterSec"])
 	}
@@ -132,7 +132,7 @@ func TestSignInSlowsDown(t *testing.T) {
 	d.refused("another account from there", err, environment.KindUnauthenticated, "sign_in_failed")
 	d.clock.pass(time.Second)
 	d.refused("after the wait", try("wrong"), environment.KindUnauthenticated, "sign_in_failed")
-	if e := d.refused("the wait doubles", try("wrong"), environment.KindLimited, environment.CodeRateLimited); e.Details["retryAfterSec"] != 2 {
+	if e := d.refusal("the wait doubles", try("wrong"), environment.KindLimited, environment.CodeRateLimited); e.Details["retryAfterSec"] != 2 {
 		t.Errorf("it must wait for %v s, want 2", e.Details["retryAfterSec"])
 	}
 	d.clock.pass(2 * time.Second)
