@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -110,9 +111,9 @@ func ofSecret(errors map[string]string, field string) string {
 			return errors[name]
 		}
 	}
-	for name, message := range errors {
-		if strings.HasPrefix(name, "newSecrets."+field) || strings.HasPrefix(name, field+".") {
-			return message
+	for _, name := range slices.Sorted(maps.Keys(errors)) {
+		if made := "newSecrets." + field; name == made || strings.HasPrefix(name, made+".") {
+			return errors[name]
 		}
 	}
 	return ""
