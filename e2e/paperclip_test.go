@@ -165,6 +165,33 @@ func TestPaperclipsOwnCommandLine(t *testing.T) {
 	drivePaperclip(t, clients{s: s})
 }
 
+// TestPaperclipsOwnCommandLineWithAKey: the same in the mode authenticated, with
+// the key of an instance admin; a member's key reads less and changes nothing.
+func TestPaperclipsOwnCommandLineWithAKey(t *testing.T) {
+	s := newTeamServer(t)
+	s.furnish(t, "Acme")
+	drivePaperclip(t, clients{s: s, key: s.token})
+	member := clients{s: s, key: s.invite(t, "Max", map[string]string{s.company: "member"}).as.token}
+	theirs, _ := pair{name: "a member's list", paperclip: []string{"list"}, berth: []string{"env", "list"}}.run(t, member)
+	list, _ := theirs.([]any)
+	for _, e := range list {
+		if config, _ := at(e, "config").(map[string]any); len(config) != 0 || at(e, "metadata") != nil {
+			t.Errorf("a member sees %v", e)
+		}
+	}
+	for _, p := range []pair{
+		{name: "a member creates", paperclip: []string{"create", "--payload-json", `{"name":"Mine","driver":"ssh"}`},
+			berth: []string{"env", "create", "--file", "-"}, stdin: `{"name":"Mine","driver":"ssh"}`, says: "You may not do this"},
+		{name: "a member deletes", paperclip: []string{"delete", textAt(list[0], "id")},
+			berth: []string{"env", "delete", textAt(list[0], "id"), "--yes"}, says: "You may not do this"},
+	} {
+		p.paperclipCode, p.berthCode = 1, 4
+		p.run(t, member)
+	}
+	pair{name: "nobody", paperclip: []string{"list"}, berth: []string{"env", "list"}, paperclipCode: 1, berthCode: 4, says: "Sign in first"}.
+		run(t, clients{s: s})
+}
+
 // drivePaperclip walks every command, then every sort of failure.
 func drivePaperclip(t *testing.T, c clients) {
 	host := newHost(t)
