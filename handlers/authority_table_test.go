@@ -12,24 +12,27 @@ import "strings"
 
 // audience are the actors, in the order of the columns. Agents, members, admins and
 // owners are Acme's, whose rows every address names; the foreign ones are
-// Globex's. The agent is the one whose run it is.
+// Globex's, and one is a member of Acme and an owner of Globex. The agent is the one
+// whose run it is.
 func audience() []string {
-	return []string{"nobody", "agent", "foreign agent", "member", "foreign member", "foreign owner", "company admin", "owner", "instance admin", "local operator"}
+	return []string{"nobody", "agent", "foreign agent", "member", "foreign member", "foreign owner", "member, owner elsewhere", "company admin", "owner",
+		"instance admin", "local operator"}
 }
 
 // What an actor meets. On a page, 401 is the way to sign in. "may" is any answer
 // to the request itself, be it that its empty body is wrong.
 const (
-	open             = "may may may may may may may may may may"
-	signedIn         = "401 may may may may may may may may may"
-	accountOwner     = "401 403 403 may may may may may may 403"
-	instanceAdmins   = "401 403 403 403 403 403 403 403 may may"
-	readsCatalogue   = "401 403 403 may may may may may may may"
-	knowsCompany     = "401 may 404 may 404 404 may may may may"
-	readsCatalogueOf = "401 403 403 may 404 404 may may may may"
-	worksInCompany   = "401 may 404 may 404 404 may may may may"
-	readsCompanys    = "401 403 403 may 404 404 may may may may"
-	keepsCompany     = "401 403 403 403 403 404 may may may may"
+	open             = "may may may may may may may may may may may"
+	signedIn         = "401 may may may may may may may may may may"
+	accountOwner     = "401 403 403 may may may may may may may 403"
+	instanceAdmins   = "401 403 403 403 403 403 403 403 403 may may"
+	readsCatalogue   = "401 403 403 may may may may may may may may"
+	knowsCompany     = "401 may 404 may 404 404 may may may may may"
+	readsCatalogueOf = "401 403 403 may 404 404 may may may may may"
+	worksInCompany   = "401 may 404 may 404 404 may may may may may"
+	readsCompanys    = "401 403 403 may 404 404 may may may may may"
+	keepsCompany     = "401 403 403 403 403 404 403 may may may may"
+	keepsCompanys    = "401 403 403 403 403 404 404 may may may may" // found by its id alone
 )
 
 type ruling struct {
@@ -94,7 +97,7 @@ func pageRulings() []ruling {
 		{"GET /company/settings/instance/activity", instanceAdmins},
 
 		{"GET /companies", signedIn},
-		{"POST /companies", "401 403 403 403 403 403 403 403 may may"},
+		{"POST /companies", instanceAdmins},
 		{"GET /companies/:c/runs", worksInCompany},
 		{"POST /companies/:c/runs", worksInCompany},
 		{"GET /companies/:c/runs/:id", worksInCompany},
@@ -182,11 +185,11 @@ func apiRulings() []ruling {
 
 		{"GET /api/companies/:c/secrets", keepsCompany},
 		{"POST /api/companies/:c/secrets", keepsCompany},
-		{"GET /api/secrets/:id", keepsCompany},
-		{"PATCH /api/secrets/:id", keepsCompany},
-		{"DELETE /api/secrets/:id", keepsCompany},
-		{"POST /api/secrets/:id/rotate", keepsCompany},
-		{"GET /api/secrets/:id/accesses", keepsCompany},
+		{"GET /api/secrets/:id", keepsCompanys},
+		{"PATCH /api/secrets/:id", keepsCompanys},
+		{"DELETE /api/secrets/:id", keepsCompanys},
+		{"POST /api/secrets/:id/rotate", keepsCompanys},
+		{"GET /api/secrets/:id/accesses", keepsCompanys},
 		{"POST /api/instance/rotate-key", instanceAdmins},
 
 		{"GET /api/instance/settings", instanceAdmins},
@@ -226,9 +229,9 @@ func apiRulings() []ruling {
 
 		{"GET /api/companies/:c/agents", keepsCompany},
 		{"POST /api/companies/:c/agents", keepsCompany},
-		{"GET /api/agents/:id", keepsCompany},
-		{"PATCH /api/agents/:id", keepsCompany},
-		{"POST /api/agents/:id/keys", keepsCompany},
-		{"DELETE /api/agents/:id/keys/:kid", keepsCompany},
+		{"GET /api/agents/:id", keepsCompanys},
+		{"PATCH /api/agents/:id", keepsCompanys},
+		{"POST /api/agents/:id/keys", keepsCompanys},
+		{"DELETE /api/agents/:id/keys/:kid", keepsCompanys},
 	}
 }

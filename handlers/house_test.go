@@ -105,6 +105,7 @@ func (h *house) people(acme, globex uuid.UUID) {
 	h.person("member", false, roles{acme: environment.RoleMember})
 	h.person("foreign member", false, roles{globex: environment.RoleMember})
 	h.person("foreign owner", false, roles{globex: environment.RoleOwner})
+	h.person("member, owner elsewhere", false, roles{acme: environment.RoleMember, globex: environment.RoleOwner})
 	h.person("company admin", false, roles{acme: environment.RoleAdmin})
 	h.person("owner", false, roles{acme: environment.RoleOwner})
 	h.person("instance admin", true, nil)
@@ -118,7 +119,7 @@ func (h *house) people(acme, globex uuid.UUID) {
 func (h *house) person(name string, admin bool, roles map[uuid.UUID]environment.Role) uuid.UUID {
 	h.t.Helper()
 	ctx := h.t.Context()
-	link := environment.Link{ID: environment.NewID(), Kind: environment.LinkInvitation, Email: strings.ReplaceAll(name, " ", ".") + "@example.com",
+	link := environment.Link{ID: environment.NewID(), Kind: environment.LinkInvitation, Email: strings.NewReplacer(" ", ".", ",", "").Replace(name) + "@example.com",
 		InstanceAdmin: admin, Roles: roles, ExpiresAt: time.Now().Add(time.Hour)}
 	hash := []byte("link of " + name)
 	h.must(h.store.CreateLink(ctx, link, hash, environment.Activity{}))
