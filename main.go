@@ -22,6 +22,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 		Version: buildVersion(),
 		Serve:   serve,
 		Migrate: migrate,
+		Backup:  backup,
+		Restore: restore,
 		Doctor:  doctor,
 		Target:  demoTarget,
 	})

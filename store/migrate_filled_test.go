@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"berth/environment"
+	"berth/environment/environmenttest"
 	"berth/environment/running"
 	"berth/migrations"
 	"berth/store"
 	"berth/store/storetest"
-	"berth/store/vault"
 
 	"github.com/pressly/goose/v3"
 )
@@ -31,10 +31,7 @@ func TestMigrateFilledDatabaseOfBeforePeople(t *testing.T) {
 	if _, err := steps.UpTo(t.Context(), 3); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := vault.Open(t.TempDir() + "/keyset.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := environmenttest.Vault{}
 	owned, shared := environment.NewID(), environment.NewID()
 	company, box, run := environment.NewID(), environment.NewID(), environment.NewID()
 	sealed, err := keys.Seal(owned, environment.NewSecret("owned canary"))

@@ -30,6 +30,8 @@ type Hooks struct {
 	Serve func(ctx context.Context, o ServeOptions) error
 	// Migrate brings the schema up to date and returns the version reached.
 	Migrate func(ctx context.Context, o ServeOptions) (version int64, err error)
+	// Backup writes the database to a file, and Restore reads one back.
+	Backup, Restore func(ctx context.Context, o ServeOptions, file string) (Backup, error)
 	// Doctor looks at what this machine has for each driver.
 	Doctor func(ctx context.Context, o ServeOptions) []Check
 	// Target starts the demo's disposable SSH server in this process.
@@ -93,7 +95,8 @@ code on.`,
 		a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.tokenCommand(),
 		a.envCommand(), a.runCommand(), a.companyCommand(), a.settingsCommand(), a.leaseCommand(),
 		a.agentCommand(), a.secretCommand(), a.peopleCommand(), a.activityCommand(),
-		a.serveCommand(), a.migrateCommand(), a.doctorCommand(), a.versionCommand(), a.demoCommand(),
+		a.serveCommand(), a.migrateCommand(), a.backupCommand(), a.restoreCommand(),
+		a.doctorCommand(), a.versionCommand(), a.demoCommand(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,11 +84,7 @@ func (p place) start(ctx context.Context, log *slog.Logger, settings []string) (
 }
 
 // URL is where the cluster is reached. It holds the password.
-func (c *Cluster) URL() string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(role, c.password), Host: "", Path: "/" + database,
-		RawQuery: url.Values{"host": {c.place.socket}, "sslmode": {"disable"}}.Encode()}
-	return u.String()
-}
+func (c *Cluster) URL() string { return socketURL(c.place.socket, c.password) }
 
 // Stop ends the cluster in good order, and the hard way when that takes too
 // long or ctx ends; either way nothing of it runs when Stop returns. It may be

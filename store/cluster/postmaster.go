@@ -105,6 +105,7 @@ func (c *Cluster) ready(ctx context.Context, pm *postmaster) error {
 // pidFile is what Berth needs of a postmaster.pid.
 type pidFile struct {
 	pid    int // 0: there is none
+	socket string
 	status string
 }
 
@@ -119,6 +120,9 @@ func readPidFile(data string) pidFile {
 		return pidFile{}
 	}
 	f := pidFile{pid: pid}
+	if len(lines) > 4 {
+		f.socket = strings.TrimSpace(lines[4])
+	}
 	if len(lines) > 7 {
 		f.status = strings.TrimSpace(lines[7])
 	}
