@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"berth/environment"
@@ -35,12 +36,22 @@ func (s *server) nav(c echo.Context, company *environment.Company) views.Nav {
 		InstanceActivity: may(access.ReadActivity, access.Instance),
 	}
 	if actor.Kind == environment.ActorPerson {
-		n.Account, n.Rights, n.Here = actor.Name, rightsOf(actor), wayBack(c)
-		if n.Here == "" {
-			n.Here = views.AccountPath
-		}
+		n.Account, n.Rights, n.Here = actor.Name, rightsOf(actor), here(c)
 	}
 	return n
+}
+
+// here is where the page of a request is loaded from, without what it says was
+// done; of a POST, the page that it was sent from.
+func here(c echo.Context) string {
+	u, err := url.Parse(wayBack(c))
+	if err != nil || u.Path == "" {
+		return views.AccountPath
+	}
+	q := u.Query()
+	q.Del("done")
+	u.RawQuery = q.Encode()
+	return u.RequestURI()
 }
 
 // rightsOf stands for who somebody is and what they may do, so that a page can

@@ -35,7 +35,7 @@
   // is typed in a form stays, and can be sent after signing in elsewhere.
   let tellsSignedOut = null
   function signedOut() {
-    const to = '/signin?next=' + encodeURIComponent(location.pathname + location.search)
+    const to = '/signin?next=' + encodeURIComponent(document.body.dataset.here || location.pathname + location.search)
     if (!dirtyForm()) {
       leaving = true
       location.assign(to)
@@ -313,19 +313,22 @@
   // A page is for whom it was made. When its reader is signed out it goes to the
   // sign-in, and when they may do something else by now it is loaded again.
 
-  const { rights, rightsAt, signIn, here } = document.body.dataset
+  const { rights, rightsAt, here } = document.body.dataset
   let asking = false
   let told = false
+  let goneAt = 0 // another page was asked for, which may have been a file to keep
+  addEventListener('beforeunload', () => { goneAt = Date.now() })
 
   async function checkRights() {
-    if (!rights || asking || leaving || document.hidden) return
+    if (!rights || asking || document.hidden) return
     asking = true
     try {
       const res = await fetch(rightsAt, { redirect: 'manual', cache: 'no-store' })
+      const now = res.ok ? await res.text() : ''
+      if (leaving || Date.now() - goneAt < 5000) return
       if (res.type === 'opaqueredirect' || res.status === 401) {
-        leaving = true
-        location.replace(signIn + '?next=' + encodeURIComponent(here))
-      } else if (res.ok && await res.text() !== rights) {
+        signedOut()
+      } else if (res.ok && now !== rights) {
         if (!dirtyForm() && !$('.once')) {
           leaving = true
           location.replace(here)
