@@ -58,21 +58,20 @@ create table secret_accesses (
 );
 create index secret_accesses_of_secret on secret_accesses (secret_id, at desc, id desc);
 
--- What the primary key's ciphertexts begin with, once the key was turned over: what
--- another key sealed is refused from then on, so that no value is written under a
--- key that is about to be dropped. A writer holds the lock shared until it commits;
--- whoever turns the key over waits for it.
-alter table instance add column keyset_mark bytea;
+-- What the ciphertexts of keys begin with that were turned over: such a value is
+-- refused, so that none is written under a key that is about to be dropped. A writer
+-- holds the lock shared until it commits; whoever turns the key over waits for it.
+alter table instance add column keyset_refused bytea[] not null default '{}';
 -- +goose StatementBegin
 create function refuse_old_seal() returns trigger language plpgsql as $$
 declare
-  mark bytea;
+  refused bytea[];
   sealed bytea;
 begin
   if tg_table_name = 'runs' then sealed := new.input; else sealed := new.ciphertext; end if;
   perform pg_advisory_xact_lock_shared(4812005);
-  select keyset_mark into mark from instance;
-  if mark is not null and substring(sealed from 1 for length(mark)) <> mark then
+  select keyset_refused into refused from instance;
+  if exists (select 1 from unnest(refused) mark where substring(sealed from 1 for length(mark)) = mark) then
     raise exception 'sealed with a key that was turned over' using errcode = 'BK001';
   end if;
   return new;
@@ -90,7 +89,7 @@ drop trigger runs_seal on runs;
 drop trigger runs_seal_new on runs;
 drop trigger secret_versions_seal on secret_versions;
 drop function refuse_old_seal();
-alter table instance drop column keyset_mark;
+alter table instance drop column keyset_refused;
 drop table secret_accesses;
 drop table secret_bindings;
 alter table secrets add column ciphertext bytea;

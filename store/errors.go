@@ -130,7 +130,8 @@ func full() *environment.Error {
 func violation(e *pq.Error) *environment.Error {
 	switch {
 	case e.Code == oldSeal:
-		return environment.Conflict(environment.CodeKeysetChanged, "The master key was turned over meanwhile.").Remedy("Try again.")
+		return environment.Conflict(environment.CodeKeysetChanged, "The master key was turned over meanwhile.").
+			Remedy("Try again. If it stays so, this server's keyset file is an old copy: give it the file that the other servers use.")
 	case e.Code == foreignKeyViolation && e.Constraint == "secret_bindings_secret":
 		return environment.Invalid(environment.CodeSecretMissing, "There is no such secret.")
 	case e.Code == uniqueViolation && strings.HasSuffix(e.Constraint, "_name_key"):

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
 )
 
 // BindKeyset notes the fingerprint of the keyset with which this instance's
@@ -44,13 +45,14 @@ func (db *DB) WakeKeyset(ctx context.Context) error {
 const sealLock = 4812005
 
 // MoveKeyset implements secrets.Store. The lock waits for every write of a sealed
-// value that has begun; those that begin later are judged by the new mark.
-func (db *DB) MoveKeyset(ctx context.Context, from, to string, mark []byte, a environment.Activity) error {
+// value that has begun; those that begin later are refused when an old key sealed them.
+func (db *DB) MoveKeyset(ctx context.Context, from, to string, refused [][]byte, a environment.Activity) error {
 	return db.tx(ctx, "move to another key", func(tx *sqlx.Tx) error {
 		if _, err := exec(ctx, tx, `select pg_advisory_xact_lock($1)`, sealLock); err != nil {
 			return err
 		}
-		n, err := exec(ctx, tx, `update instance set keyset_fingerprint = $2, keyset_mark = $3 where keyset_fingerprint = $1`, from, to, mark)
+		n, err := exec(ctx, tx, `update instance set keyset_fingerprint = $2, keyset_refused = keyset_refused || $3
+			where keyset_fingerprint = $1`, from, to, pq.ByteaArray(refused))
 		if err != nil {
 			return err
 		}

@@ -39,13 +39,13 @@ func (s *Store) WakeKeyset(context.Context) error {
 }
 
 // MoveKeyset implements secrets.Store.
-func (s *Store) MoveKeyset(_ context.Context, from, to string, mark []byte, a environment.Activity) error {
+func (s *Store) MoveKeyset(_ context.Context, from, to string, refused [][]byte, a environment.Activity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.keyset != from {
 		return environment.Conflict("keyset_mismatch", "Another key than this server's is in use by now.")
 	}
-	s.keyset, s.mark = to, slices.Clone(mark)
+	s.keyset, s.refused = to, append(s.refused, refused...)
 	s.record(a)
 	s.wake(environment.KeysetSubject)
 	return nil

@@ -57,8 +57,14 @@ func (k *Keyset) current() []byte {
 
 func markOf(key byte) []byte { return []byte{0xfe, key} }
 
-// Mark implements secrets.Keyset.
-func (k *Keyset) Mark() []byte { return markOf(k.current()[0]) }
+// Marks implements secrets.Keyset.
+func (k *Keyset) Marks() [][]byte {
+	var all [][]byte
+	for _, key := range k.current() {
+		all = append(all, markOf(key))
+	}
+	return all
+}
 
 // Fingerprint implements secrets.Keyset.
 func (k *Keyset) Fingerprint() string { return k.Fingerprints()[0] }
@@ -75,7 +81,7 @@ func (k *Keyset) Fingerprints() []string {
 // Seal implements environment.Vault.
 func (k *Keyset) Seal(id uuid.UUID, value environment.Secret) ([]byte, error) {
 	sealed, err := Vault{}.Seal(id, value)
-	return append(k.Mark(), sealed...), err
+	return append(k.Marks()[0], sealed...), err
 }
 
 // Open implements environment.Vault.

@@ -195,7 +195,7 @@ func (s *Store) SecretAccesses(_ context.Context, id uuid.UUID, limit int, curso
 
 // sealedNow refuses what was sealed with a key that was turned over.
 func (s *Store) sealedNow(ciphertext []byte) error {
-	if s.mark != nil && !bytes.HasPrefix(ciphertext, s.mark) {
+	if slices.ContainsFunc(s.refused, func(mark []byte) bool { return bytes.HasPrefix(ciphertext, mark) }) {
 		return environment.Conflict(environment.CodeKeysetChanged, "The master key was turned over meanwhile.")
 	}
 	return nil

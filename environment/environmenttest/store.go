@@ -49,8 +49,8 @@ type Store struct {
 	secrets      map[uuid.UUID]*savedSecret
 	bindings     map[uuid.UUID][]environment.SecretBinding // by environment
 	accesses     []environment.SecretAccess
-	keyset       string // fingerprint
-	mark         []byte
+	keyset       string   // fingerprint
+	refused      [][]byte // what begins a value that a key of before sealed
 	probes       map[uuid.UUID]*savedProbe
 	runs         map[uuid.UUID]*savedRun
 	leases       map[uuid.UUID]environment.Lease

@@ -333,9 +333,9 @@ func testKeyset(t *testing.T, s suite) {
 	defer leave()
 	bound, err := s.KeysetFingerprint(ctx)
 	s.must(err)
-	s.code("move from a key that is not bound", s.MoveKeyset(ctx, bound+"x", "next", []byte("new-"), environment.Activity{}), environment.KindConflict, "keyset_mismatch")
+	s.code("move from a key that is not bound", s.MoveKeyset(ctx, bound+"x", "next", [][]byte{[]byte("old")}, environment.Activity{}), environment.KindConflict, "keyset_mismatch")
 	s.must(s.BindKeyset(ctx, "first"))
-	s.must(s.MoveKeyset(ctx, "first", "next", []byte("new-"), by("keyset.rotated", "instance", uuid.Nil)))
+	s.must(s.MoveKeyset(ctx, "first", "next", [][]byte{[]byte("old")}, by("keyset.rotated", "instance", uuid.Nil)))
 	<-wakes
 	s.code("start with the key of before", s.BindKeyset(ctx, "first"), environment.KindConflict, "keyset_mismatch")
 	s.must(s.BindKeyset(ctx, "another", "next"))

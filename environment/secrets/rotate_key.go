@@ -72,7 +72,7 @@ func (s *Service) moveTo(ctx context.Context, actor environment.Actor, r *Rotati
 		a.ActorID = &actor.ID
 	}
 	if r.From != r.To { // else it was moved before the interruption
-		if err := s.store.MoveKeyset(ctx, r.From, r.To, s.keyset.Mark(), a); err != nil {
+		if err := s.store.MoveKeyset(ctx, r.From, r.To, s.keyset.Marks()[1:], a); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (s *Service) moveTo(ctx context.Context, actor environment.Actor, r *Rotati
 
 // reseal seals everything under the primary key that is not yet.
 func (s *Service) reseal(ctx context.Context, r *Rotation) error {
-	mark := s.keyset.Mark()
+	mark := s.keyset.Marks()[0]
 	again := func(id uuid.UUID, ciphertext []byte) ([]byte, error) {
 		if bytes.HasPrefix(ciphertext, mark) {
 			return nil, nil

@@ -50,8 +50,8 @@ func (s faultyStore) WakeKeyset(ctx context.Context) error {
 	return s.step(func() error { return s.Store.WakeKeyset(ctx) })
 }
 
-func (s faultyStore) MoveKeyset(ctx context.Context, from, to string, mark []byte, a environment.Activity) error {
-	return s.step(func() error { return s.Store.MoveKeyset(ctx, from, to, mark, a) })
+func (s faultyStore) MoveKeyset(ctx context.Context, from, to string, refused [][]byte, a environment.Activity) error {
+	return s.step(func() error { return s.Store.MoveKeyset(ctx, from, to, refused, a) })
 }
 
 func (s faultyStore) Reseal(ctx context.Context, after string, _ int, again func(uuid.UUID, []byte) ([]byte, error)) (next string, n int, err error) {
@@ -150,7 +150,7 @@ func TestAStaleServerLosesNothing(t *testing.T) {
 	if err != nil || b.value(s.ID, "1") != "canary-1" {
 		t.Errorf("what a server with the old key stored: %v", err)
 	}
-	// One whose file is not that of the others can do nothing and says so.
+	// One whose file is a copy of before can do nothing and says so.
 	lone := secrets.NewService(b.store, environmenttest.OpenKeyset(nil), time.Now, slog.New(slog.DiscardHandler))
 	_, err = lone.Rotate(t.Context(), admin(b.acme), s.ID, environment.NewSecret("canary-2"))
 	want(t, "write with a stale copy of the file", err, environment.KindConflict, environment.CodeKeysetChanged)

@@ -50,9 +50,9 @@ type Store interface {
 	Reseal(ctx context.Context, after string, limit int, again func(id uuid.UUID, ciphertext []byte) ([]byte, error)) (next string, n int, err error)
 	// MoveKeyset binds the database to the key to; the earlier one must be from,
 	// else KindConflict with code keyset_mismatch. When it returns, every write of a
-	// value that does not begin with mark is refused with code keyset_changed, and
-	// those that came before can be seen. It wakes environment.KeysetSubject.
-	MoveKeyset(ctx context.Context, from, to string, mark []byte, a environment.Activity) error
+	// value that begins with one of refused fails with code keyset_changed, and those
+	// that came before can be seen. It wakes environment.KeysetSubject.
+	MoveKeyset(ctx context.Context, from, to string, refused [][]byte, a environment.Activity) error
 }
 
 // Keyset is the master key; store/vault.
@@ -61,8 +61,8 @@ type Keyset interface {
 	// Fingerprint names the primary key, Fingerprints all, the primary first.
 	Fingerprint() string
 	Fingerprints() []string
-	// Mark is what everything begins with that the primary key seals.
-	Mark() []byte
+	// Marks are what everything begins with that each key seals, the primary's first.
+	Marks() [][]byte
 	// Rotate adds a new primary key and writes the keyset's file; what was sealed
 	// before still opens. Prune drops every key but the primary.
 	Rotate() error

@@ -3,7 +3,6 @@
 package vault
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,8 +49,8 @@ func (v *Vault) Fingerprint() string { return v.current().fingerprints[0] }
 // Fingerprints name all keys, the primary first.
 func (v *Vault) Fingerprints() []string { return slices.Clone(v.current().fingerprints) }
 
-// Mark is what everything begins with that the primary key seals.
-func (v *Vault) Mark() []byte { return bytes.Clone(v.current().marks[0]) }
+// Marks are what everything begins with that each key seals, the primary's first.
+func (v *Vault) Marks() [][]byte { return slices.Clone(v.current().marks) }
 
 // Seal implements environment.Vault. The id is part of what is authenticated, so
 // that a ciphertext is worthless in another row.
