@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"berth/environment"
 	"berth/migrations"
 
 	"github.com/pressly/goose/v3"
@@ -40,6 +41,9 @@ func (db *DB) migrate(ctx context.Context, pool *sql.DB) error {
 	if err != nil {
 		return fmt.Errorf("read the steps: %w", err)
 	}
+	if err := notNewer(ctx, steps); err != nil {
+		return err
+	}
 	done, err := steps.Up(ctx)
 	if err != nil {
 		return err
@@ -48,4 +52,19 @@ func (db *DB) migrate(ctx context.Context, pool *sql.DB) error {
 		db.log.Info("migrated", "step", step.Source.Path, "took", step.Duration)
 	}
 	return nil
+}
+
+// notNewer refuses a schema that a newer Berth made: what this one knows of it may
+// not be so any more.
+func notNewer(ctx context.Context, steps *goose.Provider) error {
+	version, err := steps.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("read the schema's version: %w", err)
+	}
+	latest, err := LatestSchema()
+	if err != nil || version <= latest {
+		return err
+	}
+	return environment.Conflict("schema_newer", fmt.Sprintf("The database's schema is %d; this Berth knows up to %d.", version, latest)).
+		Remedy("Start the version of Berth that made it, or a newer one; to go back, restore the backup from before the upgrade.")
 }

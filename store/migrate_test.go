@@ -54,6 +54,15 @@ func TestMigrateAgainChangesNothing(t *testing.T) {
 	}
 }
 
+func TestSchemaOfANewerBerthIsRefused(t *testing.T) {
+	address := storetest.URL(t)
+	storetest.Exec(t, address, `insert into goose_db_version (version_id, is_applied) values (9999, true)`)
+	err := storetest.Open(t, address).Migrate(t.Context())
+	if environment.CodeOf(err) != "schema_newer" {
+		t.Errorf("migrate a newer schema: got %v, want schema_newer", err)
+	}
+}
+
 func TestMigrationsGoDownAndUp(t *testing.T) {
 	address := storetest.URL(t)
 	db, err := sql.Open("postgres", address)
