@@ -41,7 +41,7 @@ func newHouse(t *testing.T, actor string) *house {
 	}
 	s := newServer(d)
 	s.assets = packedForms{}
-	h.handler = s.handler()
+	h.handler = documented(t, s.handler())
 	h.furnish(d)
 	return h
 }
@@ -56,16 +56,17 @@ func (h *house) must(err error) {
 func (h *house) furnish(d Deps) {
 	h.t.Helper()
 	ctx, operator := h.t.Context(), environment.LocalOperator()
-	_, err := d.Catalogue.EnsureLocal(ctx, true)
+	local, err := d.Catalogue.EnsureLocal(ctx, true)
 	h.must(err)
+	h.ids["local"] = local.ID.String()
 	h.store.TurnOn()
 	acme, err := d.Catalogue.CreateCompany(ctx, operator, "Acme")
 	h.must(err)
 	globex, err := d.Catalogue.CreateCompany(ctx, operator, "Globex")
 	h.must(err)
-	env, err := d.Catalogue.Create(ctx, operator, environment.Draft{Name: "box", Driver: "ssh", Config: map[string]json.RawMessage{"host": json.RawMessage(`"hidden.example"`)}})
+	env, err := d.Catalogue.Create(ctx, operator, environment.Draft{Name: "box", Driver: "ssh", Config: map[string]json.RawMessage{"host": json.RawMessage(`"zebra.example"`)}})
 	h.must(err)
-	secret, err := d.Secrets.Create(ctx, operator, acme.ID, secrets.New{Name: "deploy key", Value: environment.NewSecret("hidden-value")})
+	secret, err := d.Secrets.Create(ctx, operator, acme.ID, secrets.New{Name: "deploy key", Value: environment.NewSecret("zebra-value")})
 	h.must(err)
 	h.ids[":c"], h.ids["environment"], h.ids["secret"] = acme.ID.String(), env.ID.String(), secret.ID.String()
 
@@ -81,19 +82,19 @@ func (h *house) work(company uuid.UUID, env environment.Environment, agent uuid.
 	h.t.Helper()
 	ctx, now := h.t.Context(), time.Now()
 	run := environment.Run{ID: environment.NewID(), CompanyID: company, EnvironmentID: &env.ID, EnvironmentName: env.Name, Driver: "ssh",
-		Target: "hidden.example", Kind: environment.KindCommand, AgentID: &agent, Command: []string{"true"}, Status: environment.RunSucceeded,
-		Host: &environment.HostFacts{Name: "hidden"}, FinishedAt: &now}
-	provider := "ssh://hidden.example"
+		Target: "zebra.example", Kind: environment.KindCommand, AgentID: &agent, Command: []string{"true"}, Status: environment.RunSucceeded,
+		Host: &environment.HostFacts{Name: "zebra"}, FinishedAt: &now}
+	provider := "ssh://zebra.example"
 	lease := environment.Lease{ID: environment.NewID(), CompanyID: company, EnvironmentID: &env.ID, RunID: &run.ID, OwnerKind: "run",
 		Status: environment.LeaseReleased, Policy: "ephemeral", Driver: "ssh", Provider: "ssh", ProviderID: &provider,
-		Ref: json.RawMessage(`{"driver":"ssh","config":{"host":"hidden.example"}}`), Metadata: json.RawMessage(`{"host":"hidden"}`)}
+		Ref: json.RawMessage(`{"driver":"ssh","config":{"host":"zebra.example"}}`), Metadata: json.RawMessage(`{"host":"zebra"}`)}
 	run.LeaseID = &lease.ID
 	h.must(h.store.CreateRun(ctx, run, environment.Activity{}))
 	h.must(h.store.CreateLease(ctx, lease))
-	probe := environment.Probe{ID: environment.NewID(), EnvironmentID: &env.ID, CompanyID: &company, Driver: "ssh", Target: "hidden.example", ConfigRevision: 1}
+	probe := environment.Probe{ID: environment.NewID(), EnvironmentID: &env.ID, CompanyID: &company, Driver: "ssh", Target: "zebra.example", ConfigRevision: 1}
 	_, _, err := h.store.CreateProbe(ctx, probe)
 	h.must(err)
-	probe.State, probe.OK, probe.Summary, probe.FinishedAt = environment.ProbeDone, true, "hidden.example is ready", &now
+	probe.State, probe.OK, probe.Summary, probe.FinishedAt = environment.ProbeDone, true, "zebra.example is ready", &now
 	_, err = h.store.FinishProbe(ctx, probe, environment.Activity{})
 	h.must(err)
 	h.ids["run"], h.ids["lease"], h.ids["probe"] = run.ID.String(), lease.ID.String(), probe.ID.String()

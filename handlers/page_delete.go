@@ -31,7 +31,7 @@ func (s *server) environmentRemove(c echo.Context) error {
 		options.ReassignTo = &to
 	}
 	if _, err := s.Catalogue.Delete(c.Request().Context(), s.actor(c), id, options); err != nil {
-		if kind := environment.KindOf(err); kind != environment.KindConflict && kind != environment.KindInvalid {
+		if !isRefusedForm(err) {
 			return err
 		}
 		return s.showDelete(c, http.StatusUnprocessableEntity, environment.AsError(err))

@@ -46,7 +46,7 @@ func (s *server) draftScan(c echo.Context) error {
 		port = 0 // refused, with the words that belong to it
 	}
 	keys, err := s.Catalogue.ScanHostKeys(c.Request().Context(), s.actor(c), values.ID, values.Host, port, values.ProxyJump)
-	if kind := environment.KindOf(err); err != nil && (kind == environment.KindForbidden || kind == environment.KindInternal) {
+	if kind := environment.KindOf(err); err != nil && (isOff(err) || kind == environment.KindForbidden || kind == environment.KindInternal) {
 		return err
 	}
 	return render(c, http.StatusOK, views.ScanResult(views.NewScanResult(keys, environment.AsError(err))))

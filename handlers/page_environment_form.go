@@ -67,6 +67,9 @@ func (s *server) environmentSave(c echo.Context) error {
 // refuseForm shows the form again with what was typed and why it was refused.
 // What is no answer to the form is an ordinary refusal.
 func (s *server) refuseForm(c echo.Context, values views.FormValues, err error) error {
+	if isOff(err) {
+		return err
+	}
 	r := refusalOf(err)
 	switch r.err.Kind {
 	case environment.KindNotFound, environment.KindForbidden, environment.KindUnauthenticated, environment.KindUnreadable:

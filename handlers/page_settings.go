@@ -61,8 +61,12 @@ func generalPatch(v views.GeneralValues) (environment.SettingsPatch, error) {
 // isRefusedForm reports whether an error is about what was typed.
 func isRefusedForm(err error) bool {
 	kind := environment.KindOf(err)
-	return kind == environment.KindInvalid || kind == environment.KindConflict
+	return (kind == environment.KindInvalid || kind == environment.KindConflict) && !isOff(err)
 }
+
+// isOff reports whether environments are turned off: no other input helps, so a
+// form answers as the API does.
+func isOff(err error) bool { return environment.CodeOf(err) == environment.CodeEnvironmentsDisabled }
 
 func (s *server) showGeneral(c echo.Context, status int, values views.GeneralValues, failed *environment.Error) error {
 	ctx, actor := c.Request().Context(), s.actor(c)

@@ -27,7 +27,7 @@ func (s *server) trustKey(c echo.Context) error {
 	}
 	_, err = s.Catalogue.TrustHostKey(c.Request().Context(), s.actor(c), id, f.Get("fingerprint"), f.Has("replace"))
 	if err != nil {
-		if kind := environment.KindOf(err); kind == environment.KindForbidden || kind == environment.KindNotFound || kind == environment.KindInternal {
+		if kind := environment.KindOf(err); kind == environment.KindForbidden || kind == environment.KindNotFound || kind == environment.KindInternal || isOff(err) {
 			return err
 		}
 		return s.showTrust(c, http.StatusUnprocessableEntity, f.Get("fingerprint"), environment.AsError(err))

@@ -28,9 +28,6 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	if err := access.May(actor, access.StartRun, access.Company(in.CompanyID)); err != nil {
 		return environment.Run{}, err
 	}
-	if !s.crew.IsOpen() {
-		return environment.Run{}, stopping()
-	}
 	known, err := s.look(ctx, actor, in)
 	if err != nil {
 		return environment.Run{}, err
@@ -48,6 +45,9 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	}
 	if err := s.specs.Serves(ctx, env, &in.CompanyID); err != nil {
 		return environment.Run{}, err
+	}
+	if !s.crew.IsOpen() {
+		return environment.Run{}, stopping()
 	}
 	run := s.newRun(actor, in, env, limit)
 	err = s.sealed(run.ID, cargo{Env: in.Env, Stdin: in.Stdin}, func(input []byte) error {
