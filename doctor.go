@@ -23,6 +23,7 @@ func doctor(ctx context.Context, o cli.ServeOptions) []cli.Check {
 	return []cli.Check{
 		checkFolder(dir, err),
 		checkDatabase(ctx, o, dir),
+		checkClients(ctx, o),
 		checkAddress(ctx, o.Listen),
 		checkShell(),
 		{Name: "SSH client", For: "ssh", OK: true, Found: "built in"},
@@ -83,6 +84,19 @@ func checkDatabase(ctx context.Context, o cli.ServeOptions, dir string) cli.Chec
 		return c
 	}
 	c.OK, c.Found = true, version+" in "+bin
+	return c
+}
+
+// checkClients looks for the programs that a backup needs, of any version.
+func checkClients(ctx context.Context, o cli.ServeOptions) cli.Check {
+	c := cli.Check{Name: "pg_dump", For: "backup", Found: "not found"}
+	found, err := cluster.FindClients(ctx, o.Getenv, 1)
+	if err != nil {
+		c.Remedy = "apt install postgresql-client"
+		return c
+	}
+	newest := found[len(found)-1]
+	c.OK, c.Found = true, newest.String()
 	return c
 }
 

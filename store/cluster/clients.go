@@ -23,6 +23,9 @@ type Clients struct {
 	major int
 }
 
+// String says which version they are, and where.
+func (c Clients) String() string { return strconv.Itoa(c.major) + " in " + c.bin }
+
 // FindClients returns the programs for a server of a major version, oldest first:
 // older ones than the server cannot dump it, and a file that newer ones wrote may
 // not be readable where it is needed. KindUnavailable with code pg_dump_missing
