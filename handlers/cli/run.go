@@ -128,23 +128,18 @@ func (a *app) startBody(o runFlags, argv []string) (api.StartRun, error) {
 	return body, nil
 }
 
-// runEnvironment is the environment of --env, else the instance's default.
+// runEnvironment is the environment of --env; nil leaves it to the server, which
+// knows the default. An id goes as it is: an agent may work in an environment that
+// it may not read.
 func (a *app) runEnvironment(ctx context.Context, c *client, name string) (*uuid.UUID, error) {
-	if name != "" {
-		e, err := a.find(ctx, c, name)
-		if err != nil {
-			return nil, err
-		}
-		return &e.ID, nil
+	if name == "" {
+		return nil, nil
 	}
-	s, err := c.settings(ctx)
-	if err != nil {
-		return nil, err
+	if id, err := environment.ParseID("environment", name); err == nil {
+		return &id, nil
 	}
-	if s.DefaultEnvironmentID == nil {
-		return nil, environment.Invalid(environment.CodeEnvironmentRequired, "Name an environment with --env: the instance has no default.")
-	}
-	return s.DefaultEnvironmentID, nil
+	e, err := a.find(ctx, c, name)
+	return &e.ID, err
 }
 
 func (a *app) run(ctx context.Context, o runFlags, argv []string) error {
