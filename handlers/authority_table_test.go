@@ -158,6 +158,8 @@ func apiRulings() []ruling {
 		{"POST /api/companies/:c/environments/probe-config", instanceAdmins},
 		{"POST /api/environments/check", instanceAdmins},
 		{"POST /api/environments/scan-host-key", instanceAdmins},
+		{"GET /api/environments", readsCatalogue},
+		{"GET /api/environments/capabilities", readsCatalogue},
 		{"GET /api/environments/:id", readsCatalogue},
 		{"PATCH /api/environments/:id", instanceAdmins},
 		{"DELETE /api/environments/:id", instanceAdmins},

@@ -12,14 +12,18 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// environmentList answers GET /api/companies/:c/environments. The body is kept
-// as long as the catalogue's revision stays: one short read answers most calls.
+// environmentList answers GET /api/companies/:c/environments, and
+// GET /api/environments for who has no company to name: the catalogue is the
+// instance's. The body is kept as long as the catalogue's revision stays: one short read answers most calls.
 // Whether the caller may see it was asked before, by the route; whole and reduced
 // bodies are kept apart.
 func (s *server) environmentList(c echo.Context) error {
-	company, err := pathID(c, "c", "company")
-	if err != nil {
-		return err
+	company := uuid.Nil // none
+	var err error
+	if c.Param("c") != "" {
+		if company, err = pathID(c, "c", "company"); err != nil {
+			return err
+		}
 	}
 	filter, err := listFilter(c)
 	if err != nil {
@@ -45,10 +49,13 @@ func (s *server) environmentList(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/json", list.packed.choose(c, "", list.body))
 }
 
-// makeList reads the list of a filter and encodes it.
+// makeList reads the list of a filter and encodes it; for a company that is named,
+// which then must be there.
 func (s *server) makeList(ctx context.Context, c echo.Context, actor environment.Actor, company uuid.UUID, filter environment.ListFilter) (*cachedList, error) {
-	if _, err := s.Catalogue.Company(ctx, actor, company); err != nil {
-		return nil, err
+	if company != uuid.Nil {
+		if _, err := s.Catalogue.Company(ctx, actor, company); err != nil {
+			return nil, err
+		}
 	}
 	page, err := s.Catalogue.List(ctx, actor, filter)
 	if err != nil {

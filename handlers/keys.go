@@ -16,13 +16,13 @@ type keyGenerateBody struct {
 
 // keyInspectBody is a key in any format that OpenSSH knows.
 type keyInspectBody struct {
-	Key        string `json:"key"`
+	Key        string `json:"key,omitempty"`
 	Passphrase string `json:"passphrase,omitempty"`
 }
 
 // sshConfigBody is a block of an ssh client's config.
 type sshConfigBody struct {
-	Text string `json:"text"`
+	Text string `json:"text,omitempty"`
 }
 
 // keyGenerate answers POST /api/ssh-keys/generate with a new pair. The private

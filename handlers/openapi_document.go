@@ -103,7 +103,7 @@ func newDocument(version string, table []operation) document {
 	}
 	doc.Components = docComponents{Schemas: made.components, Headers: headers(), SecuritySchemes: map[string]map[string]string{
 		"bearer":  {"type": "http", "scheme": "bearer", "description": "A personal token or an agent's key."},
-		"session": {"type": "apiKey", "in": "cookie", "name": "berth_session", "description": "Of a person who signed in; in the mode authenticated only."},
+		"session": {"type": "apiKey", "in": "cookie", "name": "berth_session", "description": "Of a person who signed in, in the mode authenticated; over https it is named __Host-berth_session."},
 	}}
 	return doc
 }

@@ -17,6 +17,10 @@ func environmentCatalogue() []operation {
 			summary: "The environments of the instance", query: environmentFilter(), answers: []reply{listOf[api.Environment]()},
 		},
 		{
+			method: "GET", path: "/api/environments", id: "listAllEnvironments", who: whoReader,
+			summary: "The same, for who has no company to name", query: environmentFilter(), answers: []reply{listOf[api.Environment]()},
+		},
+		{
 			method: "POST", path: "/api/companies/:c/environments", id: "createEnvironment", who: whoOperator,
 			summary: "Save an environment", body: typed[environmentBody](),
 			answers: []reply{made[api.Environment]("ETag", "Location")}, fails: []int{409, 422},
@@ -24,6 +28,10 @@ func environmentCatalogue() []operation {
 		{
 			method: "GET", path: "/api/companies/:c/environments/capabilities", id: "getCapabilities", who: whoReader,
 			summary: "What the installed drivers can do; reaches nothing", answers: []reply{ok[api.Capabilities]()},
+		},
+		{
+			method: "GET", path: "/api/environments/capabilities", id: "getAllCapabilities", who: whoReader,
+			summary: "The same, for who has no company to name", answers: []reply{ok[api.Capabilities]()},
 		},
 		{
 			method: "GET", path: "/api/environments/:id", id: "getEnvironment", who: whoReader,

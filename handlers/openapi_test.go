@@ -32,7 +32,10 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 			t.Errorf("%s lacks a summary, who may call it, or an answer", route)
 		}
 		if !routes[route] {
-			t.Logf("%s is in the table of operations (openapi_*.go) and not in routes.go", route)
+			t.Errorf("%s is in the table of operations (openapi_*.go) and not in routes.go", route)
+		}
+		if op.open != isOpen(op.path) {
+			t.Errorf("%s is open: %v; in the document: %v", route, isOpen(op.path), op.open)
 		}
 	}
 	for route := range routes {

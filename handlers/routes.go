@@ -98,6 +98,8 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.POST("/api/companies/:c/environments", s.environmentCreate, s.needs(access.ManageEnvironment))
 	e.GET("/api/companies/:c/environments/capabilities", s.capabilities, s.needs(access.ReadEnvironments))
 	e.POST("/api/companies/:c/environments/probe-config", s.probeDraft, s.needs(access.ManageEnvironment))
+	e.GET("/api/environments", s.environmentList, s.needs(access.ReadEnvironments))
+	e.GET("/api/environments/capabilities", s.capabilities, s.needs(access.ReadEnvironments))
 	e.POST("/api/environments/check", s.environmentCheck, s.needs(access.ManageEnvironment))
 	e.POST("/api/environments/scan-host-key", s.hostKeyScan, s.needs(access.ManageEnvironment))
 	e.GET("/api/environments/:id", s.environmentGet, s.needs(access.ReadEnvironments))

@@ -242,12 +242,11 @@ func (a *app) envCapabilitiesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			company, err := a.anyCompany(cmd.Context(), c)
+			path, err := a.instancePath(cmd.Context(), c, "/environments/capabilities")
 			if err != nil {
 				return err
 			}
 			var raw json.RawMessage
-			path := "/companies/" + company.String() + "/environments/capabilities"
 			if err := c.call(cmd.Context(), request{method: http.MethodGet, path: path, into: &raw}); err != nil {
 				return err
 			}

@@ -94,13 +94,24 @@ func (a *app) find(ctx context.Context, c *client, idOrName string) (api.Environ
 		"There is no environment called "+idOrName+".")
 }
 
-// environments lists what a query asks for, page by page.
+// environments lists what a query asks for, page by page. They belong to the
+// instance: a company is named only by who asked for one.
 func (a *app) environments(ctx context.Context, c *client, query url.Values) ([]api.Environment, error) {
-	company, err := a.anyCompany(ctx, c)
+	path, err := a.instancePath(ctx, c, "/environments")
 	if err != nil {
 		return nil, err
 	}
-	return list[api.Environment](ctx, c, "/companies/"+company.String()+"/environments", query)
+	return list[api.Environment](ctx, c, path, query)
+}
+
+// instancePath is the path of something that belongs to the instance, within the
+// company that was asked for, if one was.
+func (a *app) instancePath(ctx context.Context, c *client, path string) (string, error) {
+	if a.flags.company == "" {
+		return path, nil
+	}
+	company, err := a.companyID(ctx, c)
+	return "/companies/" + company.String() + path, err
 }
 
 // completeEnvironments offers names to the shell.
