@@ -41,6 +41,7 @@ type front struct {
 	company  uuid.UUID
 	server   *server
 	stopping chan struct{}
+	stays    bool // where a redirect is answered
 }
 
 // flaky is the twin with a switch that takes it away.
@@ -104,9 +105,31 @@ func (f *flaky) Events(ctx context.Context, subject uuid.UUID, after int64, limi
 	return f.Store.Events(ctx, subject, after, limit)
 }
 
+func (f *flaky) ActorOfSession(ctx context.Context, id uuid.UUID) (environment.Actor, error) {
+	if err := f.err(); err != nil {
+		return environment.Actor{}, err
+	}
+	return f.Store.ActorOfSession(ctx, id)
+}
+
+func (f *flaky) ActorOfKey(ctx context.Context, hash []byte) (environment.Actor, error) {
+	if err := f.err(); err != nil {
+		return environment.Actor{}, err
+	}
+	return f.Store.ActorOfKey(ctx, hash)
+}
+
+func (f *flaky) Counts(ctx context.Context, c environment.Credential) (environment.Actor, error) {
+	if err := f.err(); err != nil {
+		return environment.Actor{}, err
+	}
+	return f.Store.Counts(ctx, c)
+}
+
 func (f *flaky) Ping(context.Context) error { return f.err() }
 
-func newFront(t *testing.T) *front {
+// newFront opens one in local_trusted, or as changed.
+func newFront(t *testing.T, changes ...func(*Deps)) *front {
 	t.Helper()
 	f := &front{t: t, driver: newScriptedSSH(), log: &lockedBuffer{}, stopping: make(chan struct{})}
 	f.store = &flaky{Store: environmenttest.NewStore(time.Now)}
@@ -114,6 +137,9 @@ func newFront(t *testing.T) *front {
 	d := newDeps(t, f.store, f.driver, log)
 	d.Ping, d.Stopping = f.store.Ping, f.stopping
 	books, probes, runs := d.Catalogue, d.Probing, d.Running
+	for _, change := range changes {
+		change(&d)
+	}
 	f.server = newServer(d)
 	f.server.heartbeat, f.server.retry = 20*time.Millisecond, 10*time.Millisecond
 	f.server.assets = packedForms{}
@@ -191,6 +217,14 @@ type answer struct {
 	Body   string
 }
 
+// stay is call that follows no redirect.
+func (f *front) stay(method, path, body string, headers ...string) answer {
+	f.t.Helper()
+	staying := *f
+	staying.stays = true
+	return staying.call(method, path, body, headers...)
+}
+
 // call sends a request; body "" sends none. headers are "Name: value".
 func (f *front) call(method, path, body string, headers ...string) answer {
 	f.t.Helper()
@@ -213,7 +247,11 @@ func (f *front) call(method, path, body string, headers ...string) answer {
 		}
 		req.Header.Set(name, value)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	client := *http.DefaultClient
+	if f.stays {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		f.t.Fatalf("%s %s: %v", method, path, err)
 	}
