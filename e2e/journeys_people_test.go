@@ -56,7 +56,7 @@ func (s *server) path(t *testing.T, address string) string {
 // TestJourney_FirstAdmin opens the link of a new server, which works once.
 func TestJourney_FirstAdmin(t *testing.T) {
 	s := newBareTeamServer(t)
-	link := linkForm.FindString(s.log.String())
+	link := s.firstLink(t)
 	b := open(t, s.url, desktop)
 	b.expect(refusals)
 	b.visit("/")

@@ -39,12 +39,23 @@ func newBareTeamServer(t *testing.T, env ...string) *server {
 // firstAdmin makes Ada, through the link that the server printed at its start.
 func (s *server) firstAdmin(t *testing.T) {
 	t.Helper()
-	links := linkForm.FindAllString(s.log.String(), -1)
-	if len(links) == 0 {
-		t.Fatalf("the server printed no link for its first admin:\n%s", s.log.String())
-	}
-	s.redeem(t, links[len(links)-1], adminEmail, adminName, adminPassword)
+	s.redeem(t, s.firstLink(t), adminEmail, adminName, adminPassword)
 	s.token = s.tokenOf(t, adminEmail, adminPassword)
+}
+
+// firstLink is the link for the first admin that the server printed last. It
+// comes when the server answers already.
+func (s *server) firstLink(t *testing.T) string {
+	t.Helper()
+	var links []string
+	err := waitFor(10*time.Second, func() bool {
+		links = linkForm.FindAllString(s.log.String(), -1)
+		return len(links) > 0
+	})
+	if err != nil {
+		t.Fatalf("the server printed no link for its first admin: %v\n%s", err, s.log.String())
+	}
+	return links[len(links)-1]
 }
 
 // redeem uses a one-time link. The e-mail address counts for the first admin's.
