@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"net/netip"
 	"strings"
 
 	"berth/environment"
@@ -125,7 +126,17 @@ func (s *Service) rehash(ctx context.Context, person uuid.UUID, old string, pass
 
 // failureKeys are what failures are counted under, the account first.
 func failureKeys(email, address string) []string {
-	return []string{accountKey(email), addressPrefix + address}
+	return []string{accountKey(email), addressPrefix + network(address)}
+}
+
+// network is what one client is told apart by: an IPv4 address, or the /64 that
+// an IPv6 client has to itself.
+func network(address string) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil || !a.Is6() || a.Is4In6() {
+		return address
+	}
+	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
 }
 
 func accountKey(email string) string { return accountPrefix + accountHash(email) }

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,21 @@ func TestOwnAccountForgivesNoGuesses(t *testing.T) {
 	}
 	_, _, err := d.SignIn(t.Context(), "another@example.com", secret("x"), here)
 	d.refused("the 52nd guess", err, environment.KindLimited, environment.CodeRateLimited)
+}
+
+// TestIPv6ClientIsOneClient: it has 2^64 addresses, and may not use each for fifty
+// guesses.
+func TestIPv6ClientIsOneClient(t *testing.T) {
+	d := newDeskWithAdmin(t)
+	try := func(n int, address string) error {
+		_, _, err := d.SignIn(t.Context(), fmt.Sprintf("victim%d@example.com", n), secret("x"), identity.Client{Address: address})
+		return err
+	}
+	for n := range 51 {
+		d.refused("a guess", try(n, fmt.Sprintf("2001:db8:1:2::%x", n)), environment.KindUnauthenticated, "sign_in_failed")
+	}
+	d.refused("from one more address", try(51, "2001:db8:1:2:ffff::1"), environment.KindLimited, environment.CodeRateLimited)
+	d.refused("from another network", try(52, "2001:db8:1:3::1"), environment.KindUnauthenticated, "sign_in_failed")
 }
 
 func TestStaleHashIsReplaced(t *testing.T) {
