@@ -75,7 +75,7 @@ func startServer(ctx context.Context, o cli.ServeOptions) (*runningServer, error
 	srv.http = httpServer(handlers.New(p.deps(o, socket.Addr().String(), srv.stopping)), httpLog{p.log})
 	warnOfPlainAddress(o, p.log)
 	srv.startLoops()
-	go func() { srv.served <- srv.http.Serve(socket) }()
+	go func() { srv.served <- srv.http.Serve(handlers.JSONRefusals(socket)) }()
 	p.log.Info("serving", "url", srv.URL, "version", release, "data", p.dir)
 	return srv, nil
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	testflags "flag" // flag is ours
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,17 +46,44 @@ func documented(t *testing.T, next http.Handler) http.Handler {
 	})
 }
 
+// finish ends the tests. When all have run, each operation of the API must have
+// answered well at least once: else nothing checked its part of the document.
+func finish(code int) {
+	if run := testflags.Lookup("test.run"); code == 0 && run != nil && run.Value.String() == "" {
+		for _, name := range theContract().neverMet() {
+			fmt.Fprintf(os.Stderr, "no test has a good answer of %s\n", name)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// neverMet are the operations that no test had a good answer of, once all have
+// run.
+func (c *contract) neverMet() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var names []string
+	for _, op := range c.operations {
+		if !c.met[op.id] {
+			names = append(names, op.id+" ("+op.method+" "+op.path+")")
+		}
+	}
+	return names
+}
+
 // contract is the document with every object closed, ready to check values.
 type contract struct {
 	operations []operation
 	mu         sync.Mutex
+	met        map[string]bool // ids of operations that answered well in some test
 	compiler   *jsonschema.Compiler
 	schemas    map[string]*jsonschema.Schema
 }
 
 // theContract makes the contract once for all tests: it takes a while.
 var theContract = sync.OnceValue(func() *contract {
-	c := &contract{operations: operations(), compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	c := &contract{operations: operations(), met: map[string]bool{}, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
 	c.compiler.DefaultDraft(jsonschema.Draft2020)
 	c.compiler.AssertFormat()
 	doc := newDocument("test", c.operations)
@@ -121,6 +150,9 @@ func (c *contract) check(op operation, r *http.Request, sent []byte, heard *list
 	if heard.status >= 300 {
 		return nil
 	}
+	c.mu.Lock()
+	c.met[op.id] = true
+	c.mu.Unlock()
 	if err := c.checkQuery(op, at, r); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.Cleanup(finish)) }
 
 // front is a whole front door on the twin of the database, with a scripted
 // driver, behind a real socket.

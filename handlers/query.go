@@ -68,7 +68,7 @@ func windowOf(c echo.Context) (window, error) {
 		return w, unreadableField("invalid_cursor", "cursor", "The cursor is not one that Berth gave out.")
 	}
 	if !isText(w.Query, maxQuery) {
-		return w, unreadableField("invalid_query", "q", "q has at most %d characters.", maxQuery)
+		return w, unreadableField("invalid_query", "q", "q is text of at most %d characters, without a NUL character.", maxQuery)
 	}
 	return w, nil
 }
