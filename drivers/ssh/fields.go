@@ -73,14 +73,14 @@ func (f *fields) text(key string) string {
 	return text
 }
 
-// scalar reads a number, or text that may hold one, as text without blanks.
+// scalar reads a number, or text that may hold one, as text without blanks. What
+// is neither is given as it is: whoever reads a number out of it says what one is.
 func (f *fields) scalar(key string) string {
 	if f.absent(key) {
 		return ""
 	}
-	var number json.Number
-	if json.Unmarshal(f.raw[key], &number) == nil && f.raw[key][0] != '"' {
-		return number.String()
+	if raw := bytes.TrimSpace(f.raw[key]); raw[0] != '"' {
+		return string(raw)
 	}
 	return strings.TrimSpace(f.text(key))
 }
