@@ -46,12 +46,14 @@ func changesOf(details map[string]any) []change {
 // fixed order.
 func detailText(details map[string]any) string {
 	keys := make([]string, 0, len(details))
-	for k := range details {
+	for k, v := range details {
 		switch k {
 		case "changes", "changedFields", "name", "revision":
 			continue
 		}
-		keys = append(keys, k)
+		if t := valueText(v); t != "" && t != "none" {
+			keys = append(keys, k)
+		}
 	}
 	slices.Sort(keys)
 	parts := make([]string, 0, len(keys))
