@@ -67,23 +67,28 @@ func backup(ctx context.Context, o cli.ServeOptions, file string) (b cli.Backup,
 }
 
 // reachDatabase returns the URL of the database and what to do when it is needed
-// no more. The private one is that of the server that runs on the data folder, or
-// is started for as long.
+// no more. The private one runs already, for the server on the data folder, or is
+// started for as long.
 func reachDatabase(ctx context.Context, o cli.ServeOptions, dir string, log *slog.Logger) (url string, done func() error, err error) {
 	if o.DatabaseURL != "" {
 		return o.DatabaseURL, func() error { return nil }, nil
 	}
-	if !cluster.HasData(dir) {
-		return "", nil, nothingToBackUp("There is no database in " + dir + ".")
+	has, err := cluster.HasData(dir)
+	if err == nil && !has {
+		err = nothingToBackUp("There is no database in " + dir + ".")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if url, ok, err := cluster.Running(ctx, dir); err != nil || ok {
+		return url, func() error { return nil }, err
+	}
+	if err := cluster.ForThisUser(dir); err != nil {
+		return "", nil, err
 	}
 	lock, err := cluster.LockDataDir(dir)
 	if environment.CodeOf(err) == "data_dir_in_use" {
-		url, ok, err := cluster.Running(dir)
-		if err == nil && !ok {
-			err = environment.Unavailable("database_unavailable", "A server is starting or stopping on "+dir+".").
-				Remedy("Try again in a moment.")
-		}
-		return url, func() error { return nil }, err
+		err = environment.Unavailable("database_unavailable", "A server is starting or stopping on "+dir+".").Remedy("Try again in a moment.")
 	}
 	if err != nil {
 		return "", nil, err

@@ -42,12 +42,19 @@ func restore(ctx context.Context, o cli.ServeOptions, file string) (b cli.Backup
 		b.Environments, b.Schema, err = load(ctx, o, o.DatabaseURL, file, log)
 		return b, err
 	}
+	if err := cluster.ForThisUser(dir); err != nil {
+		return b, err
+	}
 	lock, err := cluster.LockDataDir(dir)
 	if err != nil {
 		return b, err
 	}
-	if cluster.HasData(dir) {
-		return b, errors.Join(notEmpty("There is a database in "+dir+" already.", "Move it away, or give another folder with --data-dir."), lock.Close())
+	has, err := cluster.HasData(dir)
+	if err == nil && has {
+		err = notEmpty("There is a database in "+dir+" already.", "Move it away, or give another folder with --data-dir.")
+	}
+	if err != nil {
+		return b, errors.Join(err, lock.Close())
 	}
 	c, err := cluster.Start(ctx, dir, log)
 	if err != nil {
