@@ -111,14 +111,16 @@ func toSignIn(c echo.Context) error {
 	if back := wayBack(c); back != "" {
 		to += "?next=" + url.QueryEscape(back)
 	}
+	h := c.Response().Header()
 	switch {
 	case isFragment(c):
-		c.Response().Header().Set("HX-Redirect", to)
-		return c.NoContent(http.StatusUnauthorized)
+		h.Set("HX-Redirect", to)
 	case strings.HasPrefix(c.Request().Header.Get("Accept"), "text/event-stream"):
-		return c.NoContent(http.StatusUnauthorized)
+	default:
+		return c.Redirect(http.StatusSeeOther, to)
 	}
-	return c.Redirect(http.StatusSeeOther, to)
+	h.Set("WWW-Authenticate", "Bearer")
+	return c.NoContent(http.StatusUnauthorized)
 }
 
 // wayBack is the page that a browser is on or asks for; "" when there is none to

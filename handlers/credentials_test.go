@@ -144,6 +144,9 @@ func TestNobody(t *testing.T) {
 			if a.Status != tt.status || location != tt.location {
 				t.Errorf("%d to %q, want %d to %q", a.Status, location, tt.status, tt.location)
 			}
+			if challenge := a.Header.Get("WWW-Authenticate"); (challenge == "Bearer") != (tt.status == 401) {
+				t.Errorf("WWW-Authenticate is %q", challenge)
+			}
 			if strings.HasPrefix(tt.path, "/api/") {
 				var e api.Error
 				if err := json.Unmarshal([]byte(a.Body), &e); err != nil || e.Code != "unauthenticated" {

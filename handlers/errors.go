@@ -103,14 +103,15 @@ func setRetryAfter(c echo.Context, r refusal) {
 }
 
 func (s *server) writeRefusal(c echo.Context, r refusal) error {
+	if !wantsJSON(c) && s.mustSignIn(r.err) {
+		return toSignIn(c)
+	}
+	if r.status == http.StatusUnauthorized {
+		c.Response().Header().Set("WWW-Authenticate", "Bearer")
+	}
 	switch {
 	case wantsJSON(c):
-		if r.status == http.StatusUnauthorized {
-			c.Response().Header().Set("WWW-Authenticate", "Bearer")
-		}
 		return writeJSON(c, r.status, errorBody(r.err))
-	case s.mustSignIn(r.err):
-		return toSignIn(c)
 	case isFragment(c):
 		return s.errorFragment(c, r)
 	default:

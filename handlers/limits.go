@@ -4,11 +4,13 @@ import (
 	"container/list"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"berth/environment"
+	"berth/views"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
@@ -61,19 +63,34 @@ func (s *server) guardRate(next echo.HandlerFunc) echo.HandlerFunc {
 // limitOf is the limiter that a request counts for, and under which key; nil for
 // most.
 func (s *server) limitOf(c echo.Context) (*limiter, string) {
-	const base = "/company/settings/instance/environments"
-	switch c.Request().Method + " " + c.Path() {
-	case "POST /signin", "POST /api/auth/sign-in", "POST /api/auth/token", "GET /link/:token", "POST /link/:token",
-		"POST /account/password", "POST /api/account/password":
+	route := c.Request().Method + " " + c.Path()
+	switch {
+	case slices.Contains(signInRoutes(), route):
 		return s.limits.signIns, network(peerOf(c).address)
-	case "POST " + base + "/test-all", "POST " + base + "/drafts/probe", "POST " + base + "/drafts/scan",
-		"POST " + base + "/:id/probes", "POST " + base + "/:id/trust", "GET " + base + "/:id/trust",
-		"POST /api/companies/:c/environments/probe-config", "POST /api/environments/scan-host-key",
-		"POST /api/environments/:id/probe", "POST /api/environments/:id/trust-host-key":
+	case slices.Contains(probeRoutes(), route):
 		actor := s.actor(c)
 		return s.limits.probes, string(actor.Kind) + " " + actor.ID.String()
 	}
 	return nil, ""
+}
+
+// signInRoutes are those at which one can guess a password or a link.
+func signInRoutes() []string {
+	return []string{
+		"POST /signin", "GET /link/:token", "POST /link/:token", "POST /account/password",
+		"POST /api/auth/sign-in", "POST /api/auth/token", "POST /api/account/password",
+	}
+}
+
+// probeRoutes are those that reach a target because somebody asks.
+func probeRoutes() []string {
+	const page = views.Environments
+	return []string{
+		"POST " + page + "/test-all", "POST " + page + "/:id/probes", "POST " + page + "/drafts/probe", "POST " + page + "/drafts/scan",
+		"GET " + page + "/:id/trust", "POST " + page + "/:id/trust",
+		"POST /api/environments/:id/probe", "POST /api/companies/:c/environments/probe-config",
+		"POST /api/environments/scan-host-key", "POST /api/environments/:id/trust-host-key",
+	}
 }
 
 // network is what one client is told apart by: an IPv4 address, or the /64 that

@@ -3,8 +3,11 @@ package handlers
 import (
 	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/labstack/echo/v4"
 )
 
 func TestLimiter(t *testing.T) {
@@ -60,5 +63,30 @@ func TestNetworkOfAClient(t *testing.T) {
 		if got := network(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s counts as %s, want %s", address, got, want)
 		}
+	}
+}
+
+// TestLimitedAndOpenRoutesExist: a list that names a route which was renamed
+// protects nothing.
+func TestLimitedAndOpenRoutesExist(t *testing.T) {
+	e := echo.New()
+	(&server{Deps: Deps{Dev: true}}).routes(e)
+	there := map[string]bool{}
+	for _, r := range e.Routes() {
+		there[r.Method+" "+r.Path] = true
+	}
+	for _, route := range append(signInRoutes(), probeRoutes()...) {
+		if !there[route] {
+			t.Errorf("%s is limited, but is no route", route)
+		}
+	}
+	open := 0
+	for route := range there {
+		if _, path, _ := strings.Cut(route, " "); isOpen(path) {
+			open++
+		}
+	}
+	if open != 12 {
+		t.Errorf("%d routes are open to nobody, want 12: if that is meant, say why in isOpen", open)
 	}
 }
