@@ -146,5 +146,9 @@ func TestAnotherCompanysSecretStopsWork(t *testing.T) {
 	if len(runs) != 0 {
 		t.Errorf("a run was queued: %+v", runs)
 	}
-	f.want(f.call("POST", "/api/environments/"+env.ID.String()+"/probe", ""), 200, nil) // as its own company's
+	var probe api.ProbeResult
+	f.want(f.call("POST", "/api/environments/"+env.ID.String()+"/probe", ""), 200, &probe)
+	if probe.Details.CompanyID == nil || *probe.Details.CompanyID != f.company {
+		t.Errorf("a probe without a company is of %v, want that whose secret it uses", probe.Details.CompanyID)
+	}
 }

@@ -12,22 +12,31 @@ import (
 )
 
 // Serves tells whether an environment can work for a company: KindConflict with
-// code environment_company_mismatch when it refers to a secret of another one. No
-// company in particular is whichever it is bound to.
+// code environment_company_mismatch when it refers to a secret of another one.
 func (s *Service) Serves(ctx context.Context, env environment.Environment, company *uuid.UUID) error {
-	if company == nil || len(secretIDs(env)) == 0 {
-		return nil
+	_, err := s.CompanyOf(ctx, env, company)
+	return err
+}
+
+// CompanyOf is the company that work in an environment is for: the given one, else
+// that whose secrets it refers to, else none. Its error is Serves'.
+func (s *Service) CompanyOf(ctx context.Context, env environment.Environment, given *uuid.UUID) (*uuid.UUID, error) {
+	if len(secretIDs(env)) == 0 {
+		return given, nil
 	}
 	bindings, err := s.store.EnvironmentBindings(ctx, env.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, b := range bindings {
-		if b.CompanyID != *company {
-			return mismatch()
+		if given == nil {
+			given = &b.CompanyID
+		}
+		if b.CompanyID != *given {
+			return nil, mismatch()
 		}
 	}
-	return nil
+	return given, nil
 }
 
 func mismatch() *environment.Error {

@@ -146,6 +146,9 @@ func TestABoundEnvironmentServesItsCompanyOnly(t *testing.T) {
 			if err := b.Serves(t.Context(), c.env, c.company); environment.CodeOf(err) != c.code {
 				t.Errorf("serves: %v, want %q", err, c.code)
 			}
+			if whose, err := b.CompanyOf(t.Context(), c.env, c.company); c.company == nil && (err != nil || whose == nil || *whose != acme) {
+				t.Errorf("whose it is: %v, %v; want the company that it is bound to", whose, err)
+			}
 			spec, _, err := b.Spec(t.Context(), c.env, environment.SecretUse{Purpose: environment.ForProbe, CompanyID: c.company})
 			if err != nil || spec.SecretProblems["password"] != c.code || c.code == "" == spec.Secrets["password"].Empty() {
 				t.Errorf("problems %v, %v", spec.SecretProblems, err)

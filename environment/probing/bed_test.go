@@ -295,4 +295,6 @@ func stageOf(p environment.Probe, name string) environment.Stage {
 	return environment.Stage{}
 }
 
-func (*fakeSpecs) Serves(context.Context, environment.Environment, *uuid.UUID) error { return nil }
+func (*fakeSpecs) CompanyOf(_ context.Context, _ environment.Environment, given *uuid.UUID) (*uuid.UUID, error) {
+	return given, nil
+}

@@ -63,11 +63,12 @@ type Specs interface {
 	// Spec opens an environment for a use. A secret of another company than the
 	// use's is in SecretProblems, with code environment_company_mismatch.
 	Spec(context.Context, environment.Environment, environment.SecretUse) (environment.Spec, []environment.EnvValue, error)
-	// Serves is KindConflict with code environment_company_mismatch when the
-	// environment refers to a secret of another company than the given.
-	Serves(context.Context, environment.Environment, *uuid.UUID) error
+	// CompanyOf is the company that a probe is for: the given one, else that whose
+	// secrets the environment refers to, else none. KindConflict with code
+	// environment_company_mismatch when it refers to those of another.
+	CompanyOf(ctx context.Context, env environment.Environment, given *uuid.UUID) (*uuid.UUID, error)
 	// DraftSpec opens values that are not saved, for a company, over a saved row;
-	// both may be nil. Its error is KindConflict as Serves' is.
+	// both may be nil. Its KindConflict is CompanyOf's.
 	DraftSpec(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Spec, error)
 	PinFirstUse(ctx context.Context, id uuid.UUID, knownHosts string) error
 }

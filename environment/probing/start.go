@@ -65,7 +65,7 @@ func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env e
 	if err != nil {
 		return environment.Probe{}, err
 	}
-	if err := s.specs.Serves(ctx, env, company); err != nil {
+	if company, err = s.specs.CompanyOf(ctx, env, company); err != nil {
 		return environment.Probe{}, err
 	}
 	p := s.newProbe(actor, env.Driver, s.describe(env.Driver, env.Config))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
@@ -29,7 +30,8 @@ func (v *Vault) Rotate() error {
 	})
 }
 
-// Prune drops every key but the primary. It refuses when the file has another primary
+// Prune drops every key but the primary from the file; until the next change this
+// vault still opens what they sealed. It refuses when the file has another primary
 // key than this vault.
 func (v *Vault) Prune() error {
 	mine := v.Fingerprint()
@@ -72,7 +74,9 @@ func (v *Vault) Reload() error {
 func (v *Vault) take(k keys) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.keys = k
+	if !slices.Equal(v.keys.fingerprints, k.fingerprints) {
+		v.former, v.keys = v.keys, k
+	}
 }
 
 // change writes what next makes of the file's keys, unless that is nil, and takes

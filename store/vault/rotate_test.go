@@ -65,8 +65,14 @@ func TestRotateKeepsOldKeysUntilPrune(t *testing.T) {
 	}
 	must(t, v.Prune())
 	must(t, v.Prune())
-	if opens(v, id, old, "canary-1") || !opens(open(t, path), newID, sealed, "canary-2") || len(v.Fingerprints()) != 1 {
+	if opens(open(t, path), id, old, "canary-1") || !opens(open(t, path), newID, sealed, "canary-2") || len(v.Fingerprints()) != 1 {
 		t.Error("a prune keeps the old key, or loses the new one")
+	}
+	if !opens(v, id, old, "canary-1") {
+		t.Error("what was read before the prune does not open behind it")
+	}
+	if _, sealed := seal(t, v, "canary-3"); !bytes.HasPrefix(sealed, v.Marks()[0]) {
+		t.Error("a dropped key seals")
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -91,8 +97,14 @@ func TestTwoVaultsOnOneFile(t *testing.T) {
 	}
 	must(t, mine.Prune())
 	must(t, other.Reload())
-	if len(other.Fingerprints()) != 1 || opens(other, oldID, old, "canary-1") {
-		t.Error("a vault keeps a key that another dropped")
+	if len(other.Fingerprints()) != 1 || !opens(other, oldID, old, "canary-1") {
+		t.Error("a vault keeps a key that another dropped, or opens nothing that was read before")
+	}
+	must(t, mine.Rotate())
+	must(t, mine.Prune())
+	must(t, other.Reload())
+	if opens(other, oldID, old, "canary-1") {
+		t.Error("a vault opens with a key that was dropped two turns ago")
 	}
 	must(t, mine.Rotate())
 	must(t, mine.Prune())

@@ -21,6 +21,9 @@ type Vault struct {
 
 	mu   sync.RWMutex
 	keys keys
+	// former are the keys of before the last change of the file. They only open: what
+	// somebody read from the database just before it was sealed again.
+	former keys
 }
 
 // Open returns the vault of the keyset in a file, which it makes when there is
@@ -41,6 +44,16 @@ func (v *Vault) current() keys {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.keys
+}
+
+// earlier are the former keys when one of them sealed something, else k.
+func (v *Vault) earlier(k keys, sealed []byte) keys {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.former.knows(sealed) {
+		return v.former
+	}
+	return k
 }
 
 // Fingerprint names the primary key without telling anything of it.
@@ -69,7 +82,9 @@ func (v *Vault) Open(id uuid.UUID, sealed []byte) (environment.Secret, error) {
 	var unread error
 	if !k.knows(sealed) {
 		unread = v.Reload()
-		k = v.current()
+		if k = v.current(); !k.knows(sealed) {
+			k = v.earlier(k, sealed)
+		}
 	}
 	value, err := k.aead.Decrypt(sealed, id[:])
 	if err == nil {
