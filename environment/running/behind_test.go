@@ -16,19 +16,20 @@ func TestRun_databaseWentBack(t *testing.T) {
 		t.Run(string(at), func(t *testing.T) {
 			inBubble(t, newTarget(steps...), func(t *testing.T, b *bed) {
 				var lost atomic.Bool
-				var begun atomic.Pointer[environment.Run] // the work begins before start returns
-				b.server.store.before = func(int) {
-					queued := begun.Load()
-					if lost.Load() || queued == nil {
+				var queued environment.Run
+				begun := make(chan struct{}) // the work begins before start returns: it waits until it has
+				b.server.store.before = func(write int) {
+					if write == 1 || lost.Load() {
 						return
 					}
+					<-begun
 					if row := b.run(queued.ID); row.Status == at && row.LogSize == 0 {
 						lost.Store(true)
-						b.store.TakeBackRun(*queued)
+						b.store.TakeBackRun(queued)
 					}
 				}
-				queued := b.start(b.input("talk"))
-				begun.Store(&queued)
+				queued = b.start(b.input("talk"))
+				close(begun)
 				r := b.end(queued.ID)
 				if !lost.Load() {
 					t.Fatalf("the run was never %s before a write", at)
