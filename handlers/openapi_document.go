@@ -2,9 +2,7 @@ package handlers
 
 import (
 	"maps"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"berth/handlers/api"
@@ -168,56 +166,4 @@ func requestBody(made *shapes, op operation) *docBody {
 		return nil
 	}
 	return &docBody{Required: !op.optionalBody, Content: map[string]docMedia{"application/json": {made.of(op.body)}}}
-}
-
-// responses are an operation's answers, good and bad, by status.
-func responses(made *shapes, op operation, refusal *schema) map[string]docResponse {
-	out := map[string]docResponse{}
-	for _, reply := range op.answers {
-		key := strconv.Itoa(reply.status)
-		one, known := out[key]
-		if !known {
-			one = docResponse{Description: http.StatusText(reply.status), Headers: map[string]docHeader{}, Content: map[string]docMedia{}}
-		}
-		if reply.body != nil {
-			one.Content["application/json"] = docMedia{made.of(reply.body)}
-		}
-		if reply.kind != "" {
-			one.Content[reply.kind] = docMedia{&schema{Type: "string"}}
-		}
-		for _, name := range reply.headers {
-			one.Headers[name] = docHeader{Ref: "#/components/headers/" + name}
-		}
-		out[key] = one
-	}
-	for _, status := range refusals(op) {
-		out[strconv.Itoa(status)] = docResponse{Description: http.StatusText(status), Content: map[string]docMedia{"application/json": {refusal}}}
-	}
-	return out
-}
-
-// refusals are the statuses with which an operation may refuse.
-func refusals(op operation) []int {
-	all := []int{400, 401, 403, 414, 429, 500, 503, 504}
-	if strings.Contains(op.path, "/:") {
-		all = append(all, 404)
-	}
-	if op.body != nil {
-		all = append(all, 413, 415)
-	}
-	return append(all, op.fails...)
-}
-
-func headers() map[string]docHeader {
-	described := map[string]string{
-		"ETag": `the revision, "3"`, "Link": `the next page: <...>; rel="next"`, "Location": "the address of what was made",
-		"Set-Cookie": "the session", "Content-Disposition": "the name of the file",
-		"X-Berth-Next-Offset": "where to go on", "X-Berth-Done": "true: nothing will follow", "X-Berth-Truncated": "true: the middle was cut",
-		"X-Berth-Size": "of the whole file, in bytes",
-	}
-	out := make(map[string]docHeader, len(described))
-	for name, description := range described {
-		out[name] = docHeader{Description: description, Schema: &schema{Type: "string"}}
-	}
-	return out
 }
