@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"berth/environment"
 	"berth/environment/access"
@@ -57,12 +58,13 @@ func here(c echo.Context) string {
 // rightsOf stands for who somebody is and what they may do, so that a page can
 // tell when that has changed.
 func rightsOf(actor environment.Actor) string {
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%s %s %t", actor.Kind, actor.ID, actor.InstanceAdmin)
+	var what strings.Builder
+	fmt.Fprintf(&what, "%s %s %t", actor.Kind, actor.ID, actor.InstanceAdmin)
 	for _, id := range sortedKeys(actor.Roles) {
-		fmt.Fprintf(hash, " %s %s", id, actor.Roles[id])
+		fmt.Fprintf(&what, " %s %s", id, actor.Roles[id])
 	}
-	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])
+	sum := sha256.Sum256([]byte(what.String()))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // sortedKeys are the companies of roles, in an order that stays.
