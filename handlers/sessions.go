@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/environment"
+	"berth/views"
 
 	"github.com/alexedwards/scs/v2"
 	"github.com/google/uuid"
@@ -101,7 +102,8 @@ func (s *server) sessionOf(c echo.Context) (uuid.UUID, bool, error) {
 	if err != nil {
 		return uuid.UUID{}, false, nil // unknown, idle for too long or too old
 	}
-	if s.Now().Sub(time.Unix(s.sessions.GetInt64(ctx, sessionTouched), 0)) > touchEvery {
+	byItself := c.Path() == views.RightsPath // an open page asks, be there anybody or not
+	if !byItself && s.Now().Sub(time.Unix(s.sessions.GetInt64(ctx, sessionTouched), 0)) > touchEvery {
 		return id, true, s.commitSession(ctx, c)
 	}
 	return id, true, nil
