@@ -54,6 +54,10 @@ func TestAgentsByJSON(t *testing.T) {
 	if agent.Name != "painter" || agent.DefaultEnvironmentID == nil || *agent.DefaultEnvironmentID != local.ID {
 		t.Errorf("changed to %+v", agent)
 	}
+	keeper.want(keeper.ask("PATCH", path, `{"adapterType":"codex_local"}`), 200, &agent)
+	if agent.DefaultEnvironmentID == nil || agent.AdapterType != "codex_local" {
+		t.Errorf("a patch without the default changes it: %+v", agent)
+	}
 	a = keeper.ask("PATCH", path, `{"defaultEnvironmentId":null}`)
 	keeper.want(a, 200, nil)
 	if !strings.Contains(a.Body, `"defaultEnvironmentId":null`) {

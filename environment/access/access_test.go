@@ -193,8 +193,8 @@ func TestCompanyWithoutAnID(t *testing.T) {
 			}
 		}
 	}
-	nameless := environment.Actor{Kind: environment.ActorAgent}
-	if got := outcome(access.May(nameless, access.ReadRuns, access.Run(environment.Run{}))); got != '4' {
+	nameless := environment.Actor{Kind: environment.ActorAgent, CompanyID: home}
+	if got := outcome(access.May(nameless, access.ReadRuns, access.Run(environment.Run{CompanyID: home}))); got != '4' {
 		t.Errorf("an agent without an id, a run of no agent: got %c, want 4", got)
 	}
 }

@@ -277,4 +277,12 @@ func TestPasswordLinkOfADisabledPerson(t *testing.T) {
 	d.refused("a link from before", err, environment.KindConflict, "link_used")
 	_, _, err = d.ResetLink(t.Context(), d.admin, bob.ID)
 	d.refused("a new one", err, environment.KindConflict, "person_disabled")
+
+	// One that was made while the person was being disabled.
+	text, parsed, err := environment.NewToken(environment.TokenLink, strings.NewReader(strings.Repeat("w", 32)))
+	d.must(err)
+	d.must(d.store.CreateLink(t.Context(), environment.Link{ID: uuid.New(), Kind: environment.LinkPassword, Email: "bob@example.com", PersonID: &bob.ID,
+		CreatedAt: d.clock.now(), ExpiresAt: d.clock.now().Add(time.Hour)}, parsed.Hash[:], environment.Activity{}))
+	_, err = d.OpenLink(t.Context(), text.Reveal())
+	d.refused("one that is open", err, environment.KindConflict, "link_used")
 }
