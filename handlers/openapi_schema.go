@@ -169,10 +169,13 @@ func (s *shapes) addFields(o *schema, t reflect.Type) {
 		if name == "" || name == "-" {
 			continue
 		}
-		o.Properties[name] = s.field(t, field, name)
-		if s.isRequired(field, options) {
+		required := s.isRequired(field, options)
+		if required {
 			o.Required = append(o.Required, name)
+		} else if !s.requests && field.Type.Kind() == reflect.Pointer {
+			field.Type = field.Type.Elem() // what is left out is never null
 		}
+		o.Properties[name] = s.field(t, field, name)
 	}
 }
 
