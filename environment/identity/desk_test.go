@@ -2,7 +2,6 @@ package identity_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -207,6 +206,3 @@ func sum(password environment.Secret) string {
 
 // work is how many hashes were computed, whatever for.
 func (h *quickHasher) work() int64 { return h.hashed.Load() + h.matched.Load() }
-
-// background is a context that outlives the test's own.
-func background() context.Context { return context.Background() }

@@ -16,7 +16,7 @@ func TestFourHashesAtOnce(t *testing.T) {
 		d := newDeskWithAdmin(t)
 		d.hasher.began, d.hasher.goOn = make(chan struct{}, 100), make(chan struct{})
 		signIn := func() error {
-			_, _, err := d.SignIn(background(), adminEmail, secret(adminPassword), here)
+			_, _, err := d.SignIn(t.Context(), adminEmail, secret(adminPassword), here)
 			return err
 		}
 		var group sync.WaitGroup
@@ -58,7 +58,7 @@ func TestManyGuessesAtOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for range 100 {
 			group.Go(func() {
-				_, _, err := d.SignIn(background(), adminEmail, secret("wrong"), here)
+				_, _, err := d.SignIn(t.Context(), adminEmail, secret("wrong"), here)
 				if code := environment.CodeOf(err); code != "sign_in_failed" && code != environment.CodeRateLimited {
 					t.Errorf("a guess: %v", err)
 				}

@@ -102,7 +102,7 @@ type Store interface {
 
 // Hasher turns passwords into what is stored. Implementations: store/vault.
 type Hasher interface {
-	// Hash takes a quarter of a second or so, on purpose.
+	// Hash takes a tenth of a second or so, and much memory, on purpose.
 	Hash(environment.Secret) (string, error)
 	// Matches takes as long for a wrong one. stale says that the hash was made
 	// with weaker numbers than today's.
