@@ -66,6 +66,7 @@ func (b *tab) fillForm(h *host, name string) {
 // fillKey pastes a private key: its fingerprint takes its place.
 func (b *tab) fillKey(key string) {
 	b.t.Helper()
+	b.takes("config-privateKey", "paste")
 	b.fill("#f-config-privateKey", key)
 	b.must(b.find("#f-config-privateKey").Blur(), "leave the key")
 	b.inState("#key-read", "readable")

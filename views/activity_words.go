@@ -142,7 +142,7 @@ func subjectPath(a environment.Activity) string {
 	switch {
 	case a.EntityType == "environment":
 		return EnvironmentPath(id)
-	case a.EntityType == "person":
+	case a.CompanyID == nil && a.EntityType == "person":
 		return PersonPath(id)
 	case a.CompanyID == nil:
 		return ""

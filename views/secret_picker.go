@@ -153,6 +153,8 @@ func (p SecretPickerProps) sources() []sourceOption {
 	if p.field.Stored != nil {
 		all = append(all, sourceOption{SourceKeep, "Keep what is stored"})
 		paste = "Paste another value"
+	} else if p.field.Choice.Sealed != "" {
+		all = append(all, sourceOption{SourceKeep, "None"})
 	}
 	all = append(all, sourceOption{SourcePaste, paste})
 	if len(p.shelf.Companies) > 0 {

@@ -9,7 +9,8 @@ import (
 	"berth/environment/access"
 )
 
-// Activity returns who did what, newest first.
+// Activity returns who did what, newest first, reduced for who may not see where
+// targets are.
 func (s *Service) Activity(ctx context.Context, actor environment.Actor, f environment.ActivityFilter) (environment.Page[environment.Activity], error) {
 	subject := access.Instance
 	if f.CompanyID != nil {
@@ -18,7 +19,14 @@ func (s *Service) Activity(ctx context.Context, actor environment.Actor, f envir
 	if err := access.May(actor, access.ReadActivity, subject); err != nil {
 		return environment.Page[environment.Activity]{}, err
 	}
-	return s.store.Activity(ctx, f)
+	page, err := s.store.Activity(ctx, f)
+	if err != nil || access.Whole(actor) {
+		return page, err
+	}
+	for i := range page.Items {
+		page.Items[i] = page.Items[i].Reduced()
+	}
+	return page, nil
 }
 
 func (s *Service) activity(ctx context.Context, actor environment.Actor, action, entityType, entityID string, details map[string]any) environment.Activity {
