@@ -28,6 +28,7 @@ type house struct {
 	bearers map[string]string // by actor
 	ids     map[string]string // by what an address names
 	own     map[string]string // of an actor: the id of a session and of a spare token
+	state   string            // fingerprint of the store when it was furnished
 }
 
 // newHouse opens one for an actor: the local operator's is in local_trusted.
@@ -43,7 +44,16 @@ func newHouse(t *testing.T, actor string) *house {
 	s.assets = packedForms{}
 	h.handler = documented(t, s.handler())
 	h.furnish(d)
+	h.state = h.store.Fingerprint()
 	return h
+}
+
+// isUnchanged fails the test if anything was changed since the furnishing.
+func (h *house) isUnchanged(after string) {
+	h.t.Helper()
+	if h.store.Fingerprint() != h.state {
+		h.t.Errorf("%s: something was changed", after)
+	}
 }
 
 func (h *house) must(err error) {
@@ -169,6 +179,16 @@ func (h *house) fill(pattern, actor string) string {
 		}
 	}
 	return strings.Join(parts, "/")
+}
+
+// elsewhere names things that do not exist.
+func (h *house) elsewhere() *house {
+	other := *h
+	other.ids = map[string]string{}
+	for name := range h.ids {
+		other.ids[name] = environment.NewID().String()
+	}
+	return &other
 }
 
 // named is the id that belongs after the parts of an address before it.

@@ -52,6 +52,14 @@ func trace(w io.Writer, v reflect.Value) {
 		_, _ = fmt.Fprintf(w, "%q ", entries)
 	case reflect.Slice, reflect.Array:
 		_, _ = fmt.Fprintf(w, "%d:", v.Len())
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			raw := make([]byte, v.Len())
+			for i := range raw {
+				raw[i] = byte(v.Index(i).Uint())
+			}
+			_, _ = w.Write(raw)
+			return
+		}
 		for i := range v.Len() {
 			trace(w, v.Index(i))
 		}
