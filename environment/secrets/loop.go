@@ -17,6 +17,9 @@ func (s *Service) Run(ctx context.Context, feed environment.Feed) error {
 	defer leave()
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	if len(s.keyset.Fingerprints()) > 1 {
+		s.log.Warn("a turn of the master key is not at its end; unless another server is at it, turn the key over again: berth secret rotate-key")
+	}
 	for {
 		select {
 		case <-ctx.Done():
