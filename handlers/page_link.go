@@ -38,12 +38,12 @@ func (s *server) linkUse(c echo.Context) error {
 	}
 	values := views.LinkValues{Email: f.Get("email"), Name: f.Get("name")}
 	in := identity.Redemption{Email: values.Email, Name: values.Name, Password: environment.NewSecret(f.Get("password"))}
-	session, _, err := s.Identity.Redeem(ctx, token, in, s.client(c))
+	session, actor, err := s.Identity.Redeem(ctx, token, in, s.client(c))
 	if err == nil {
 		err = s.signedIn(c, session)
 	}
 	if err == nil {
-		return redirect(c, done(views.Environments, views.NoticeWelcome))
+		return redirect(c, done(startOf(actor, views.Environments), views.NoticeWelcome))
 	}
 	switch r := refusalOf(err); {
 	case isDeadLink(r.err):

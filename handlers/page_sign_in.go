@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"berth/environment"
+	"berth/environment/access"
 	"berth/views"
 
 	"github.com/a-h/templ"
@@ -34,12 +35,12 @@ func (s *server) signIn(c echo.Context) error {
 	if s.Mode == modeLocalTrusted {
 		return s.showSignIn(c, http.StatusOK, views.NewSignInNotNeeded(next))
 	}
-	session, _, err := s.Identity.SignIn(c.Request().Context(), email, environment.NewSecret(f.Get("password")), s.client(c))
+	session, actor, err := s.Identity.SignIn(c.Request().Context(), email, environment.NewSecret(f.Get("password")), s.client(c))
 	if err == nil {
 		err = s.signedIn(c, session)
 	}
 	if err == nil {
-		return redirect(c, next)
+		return redirect(c, startOf(actor, next))
 	}
 	switch r := refusalOf(err); r.err.Kind {
 	case environment.KindUnauthenticated:
@@ -50,6 +51,15 @@ func (s *server) signIn(c echo.Context) error {
 		return s.showSignIn(c, r.status, views.NewSignIn(email, next, false, r.err))
 	}
 	return err
+}
+
+// startOf is where somebody who signed in goes: on to next, but not to the list of
+// environments where they may not read it.
+func startOf(actor environment.Actor, next string) string {
+	if next == views.Environments && access.May(actor, access.ReadEnvironments, access.Somewhere) != nil {
+		return views.AccountPath
+	}
+	return next
 }
 
 // signInLimited shows the form to an address that asked for it too often.

@@ -27,6 +27,7 @@ func signInForm(email, password, next string) url.Values {
 func TestSignInPage(t *testing.T) {
 	f := newAuthFront(t)
 	f.person("ada", true, "")
+	f.person("eve", false, "")
 	gone := f.person("gone", false, "")
 	disabled := true
 	if _, err := f.server.Identity.UpdatePerson(t.Context(), environment.LocalOperator(), gone.ID, identity.PersonPatch{Disabled: &disabled}); err != nil {
@@ -38,6 +39,7 @@ func TestSignInPage(t *testing.T) {
 		to     string
 		state  string
 	}{
+		"right, without a role": {signInForm("eve@berth.test", frontPassword, ""), 303, views.AccountPath, ""},
 		"right":                 {signInForm("ada@berth.test", frontPassword, "/companies"), 303, "/companies", ""},
 		"next elsewhere":        {signInForm("ada@berth.test", frontPassword, "//evil.test/x"), 303, views.Environments, ""},
 		"next with a backslash": {signInForm("ada@berth.test", frontPassword, `/\evil.test`), 303, views.Environments, ""},
@@ -147,7 +149,7 @@ func TestLinkPage(t *testing.T) {
 		t.Errorf("state %q, name %q", state(doc, "#link"), name)
 	}
 	a = f.stay("POST", path, url.Values{"name": {"Ben"}, "password": {frontPassword}}.Encode(), asForm)
-	if a.Status != 303 || !strings.HasPrefix(a.Header.Get("Location"), views.Environments) || len(a.Header.Values("Set-Cookie")) != 1 {
+	if a.Status != 303 || a.Header.Get("Location") != views.AccountPath+"?done=welcome" || len(a.Header.Values("Set-Cookie")) != 1 {
 		t.Fatalf("%d to %q with cookies %q", a.Status, a.Header.Get("Location"), a.Header.Values("Set-Cookie"))
 	}
 	a = f.want(f.post(path, url.Values{"name": {"Eve"}, "password": {frontPassword}}), 409, nil)
