@@ -15,17 +15,27 @@ type varRow struct {
 	shelf Shelf
 }
 
+// maxRowChoices bounds how many secrets all rows together offer. Beyond it, rows
+// that have a value offer none; a spare row does.
+const maxRowChoices = 5000
+
 // spareRows is how many empty rows stand below the variables: without scripts
 // they are the way to add one.
 const spareRows = 2
 
 func (p EnvironmentFormProps) varRows() []varRow {
-	rows := make([]varRow, 0, len(p.values.Vars)+spareRows)
+	rows, filled := make([]varRow, 0, len(p.values.Vars)+spareRows), p.shelf
+	if p.shelf.size()*len(p.values.Vars) > maxRowChoices {
+		filled = p.shelf.withoutSecrets()
+	}
 	for _, v := range p.values.Vars {
 		if v.empty() && p.errors["envVars."] == "" {
 			continue
 		}
-		row := varRow{VarValue: v, index: len(rows), err: ofSecret(p.errors, "envVars."+v.Name), shelf: p.shelf}
+		row := varRow{VarValue: v, index: len(rows), err: ofSecret(p.errors, "envVars."+v.Name), shelf: filled}
+		if v.Kind == VarChosen {
+			row.shelf = p.shelf
+		}
 		if row.err == "" && p.dotEnv != nil {
 			row.err = p.dotEnv.problemOf(len(rows))
 		}

@@ -56,6 +56,24 @@ func (s Shelf) empty() bool {
 	return !slices.ContainsFunc(s.Companies, func(c CompanySecrets) bool { return len(c.Secrets) > 0 })
 }
 
+// size is how many secrets are offered.
+func (s Shelf) size() int {
+	n := 0
+	for _, c := range s.Companies {
+		n += len(c.Secrets)
+	}
+	return n
+}
+
+// withoutSecrets offers new ones only.
+func (s Shelf) withoutSecrets() Shelf {
+	bare := Shelf{Working: s.Working}
+	for _, c := range s.Companies {
+		bare.Companies = append(bare.Companies, CompanySecrets{Company: c.Company})
+	}
+	return bare
+}
+
 // companies are the options of a new secret's company; Working stands first.
 func (s Shelf) companies() []ui.Option {
 	options := make([]ui.Option, 0, len(s.Companies))

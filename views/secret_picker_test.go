@@ -82,3 +82,29 @@ func TestChangesAreInAFixedOrder(t *testing.T) {
 		t.Errorf("details %q", text)
 	}
 }
+
+// A form of many variables and many secrets stays small: rows that have a value
+// offer no secrets then, but for those that hold one.
+func TestManySecretsAreNotOfferedInEveryRow(t *testing.T) {
+	acme := example.Acme()
+	many := make([]environment.StoredSecret, environment.MaxCompanySecrets)
+	for i := range many {
+		many[i] = example.Secrets()[i%3]
+	}
+	v := NewFormValues()
+	for i := range 150 {
+		v.Vars = append(v.Vars, VarValue{Name: VarField(i, "x"), Value: environment.NewSecret("x")})
+	}
+	v.Vars[7].Kind, v.Vars[7].SecretID = VarChosen, many[0].ID.String()
+	p := NewEnvironmentForm(Form{Values: v, Capabilities: example.Capabilities(), MayManage: true,
+		Shelf: Shelf{Companies: []CompanySecrets{{Company: acme, Secrets: many}}}}, example.Now())
+	offering := 0
+	for _, row := range p.varRows() {
+		if row.offers() {
+			offering++
+		}
+	}
+	if offering != 1+spareRows {
+		t.Errorf("%d rows offer secrets, want the one that holds one and %d spare ones", offering, spareRows)
+	}
+}
