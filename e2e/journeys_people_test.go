@@ -162,6 +162,8 @@ func TestJourney_InvitedMember(t *testing.T) {
 func (b *tab) restricted(s *server) {
 	b.t.Helper()
 	b.inState("#environments", "restricted")
+	b.follow("Companies")
+	b.inState("#companies", "read-only")
 	for _, label := range []string{"People", "Secrets", "Access", "Agents", "General", "Experimental"} {
 		b.counts(".menu a:text-is('"+label+"')", 0)
 	}

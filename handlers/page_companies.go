@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/environment"
+	"berth/environment/access"
 	"berth/views"
 
 	"github.com/google/uuid"
@@ -62,5 +63,6 @@ func (s *server) showCompanies(c echo.Context, status int, name string, failed *
 	if err != nil {
 		return err
 	}
-	return s.show(c, status, "Companies", views.SectionCompanies, views.CompaniesPage(views.NewCompaniesPage(companies, name, failed)))
+	mayMake := access.May(s.actor(c), access.ManageCompanies, access.Instance) == nil
+	return s.show(c, status, "Companies", views.SectionCompanies, views.CompaniesPage(views.NewCompaniesPage(companies, mayMake, name, failed)))
 }

@@ -94,3 +94,17 @@ func TestAccessPage(t *testing.T) {
 	f.want(f.call("GET", views.AccessPath(environment.NewID()), "", cookie), 404, nil)
 	f.want(f.post(path, url.Values{"person": {"ben"}, "role": {"admin"}}, cookie), 400, nil)
 }
+
+// A member sees the companies that they have a part in, and no form that would be
+// refused.
+func TestCompaniesPageOfAMember(t *testing.T) {
+	f := newAuthFront(t)
+	if _, err := f.server.Catalogue.CreateCompany(t.Context(), environment.LocalOperator(), "Globex"); err != nil {
+		t.Fatal(err)
+	}
+	a := f.want(f.call("GET", views.CompaniesPath, "", f.signIn(f.person("ben", false, environment.RoleMember))), 200, nil)
+	doc := f.page(a)
+	if state(doc, "#companies") != "read-only" || doc.Find("main form").Length() != 0 || !strings.Contains(a.Body, "Acme") || strings.Contains(a.Body, "Globex") {
+		t.Errorf("state %q: %s", state(doc, "#companies"), doc.Find("main").Text())
+	}
+}

@@ -89,6 +89,8 @@ const (
 	CompaniesShown   CompaniesPageState = "shown"
 	CompaniesNone    CompaniesPageState = "none"
 	CompaniesInvalid CompaniesPageState = "invalid"
+	// CompaniesReadOnly is for those who may not make one.
+	CompaniesReadOnly CompaniesPageState = "read-only"
 )
 
 // CompaniesPageProps are the companies and the form of a new one.
@@ -101,9 +103,12 @@ type CompaniesPageProps struct {
 
 // NewCompaniesPage makes the page. name is what was typed, failed why it was
 // refused; nil for none.
-func NewCompaniesPage(companies []environment.Company, name string, failed *environment.Error) CompaniesPageProps {
+func NewCompaniesPage(companies []environment.Company, mayManage bool, name string, failed *environment.Error) CompaniesPageProps {
 	p := CompaniesPageProps{state: CompaniesShown, companies: companies, name: name}
-	if len(companies) == 0 {
+	switch {
+	case !mayManage:
+		p.state = CompaniesReadOnly
+	case len(companies) == 0:
 		p.state = CompaniesNone
 	}
 	if failed != nil {
