@@ -143,6 +143,11 @@ func TestJourney_InvitedMember(t *testing.T) {
 	ben.press("Join and sign in")
 	ben.at(pages)
 	ben.restricted(s)
+	s.turn(t, false)
+	ben.visit(pages)
+	ben.inState("#flag-off", "ask")
+	ben.reads("#flag-off", "An instance admin can turn them on")
+	s.turn(t, true)
 
 	ada.visit(peoplePage)
 	ada.follow("Ben")
