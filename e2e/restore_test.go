@@ -19,13 +19,14 @@ import (
 // their secrets open.
 func TestDrill_BackUpWipeRestore(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
+	s := newServer(t, "BERTH_RUN_GRACE=5m")
 	s.furnish(t, "Restored")
 	const canary = "canary-restored-4711"
-	env := saveWithToken(t, s, newHost(t), canary)
+	host := newHost(t)
+	env := saveWithToken(t, s, host, canary)
 	before := s.environments(t)
 	first := s.tokenHash(t, env)
-	busy := (&drill{server: s}).begin(t, env, "sh", "-c", "echo started; sleep 30")
+	busy := (&drill{server: s}).begin(t, env, "sh", "-c", "echo started; while [ ! -e go ]; do sleep 0.2; done; echo ended")
 	(&drill{server: s}).prints(t, busy, "started")
 
 	data, file := filepath.Join(s.dir, "data"), filepath.Join(s.dir, "berth.backup")
@@ -40,7 +41,6 @@ func TestDrill_BackUpWipeRestore(t *testing.T) {
 	if code, _, _ := s.cli(t, "", "restore", file, "--data-dir", data); code != 5 {
 		t.Errorf("a restore under a running server: exit code %d, want 5", code)
 	}
-	s.call(t, "POST", "/api/runs/"+busy+"/cancel", nil, nil, 202)
 	s.stop(t)
 	if code, _, _ := s.cli(t, "", "restore", file, "--data-dir", data); code != 5 {
 		t.Errorf("a restore over data: exit code %d, want 5", code)
@@ -70,9 +70,13 @@ func TestDrill_BackUpWipeRestore(t *testing.T) {
 	if again := s.tokenHash(t, env); again != first {
 		t.Errorf("the secret after the restore: hash %s, before %s", again, first)
 	}
-	// The run that was under way in the backup is not forgotten: it has its end.
-	if got := s.ends(t, busy, 60*time.Second); got.Status == "succeeded" {
-		t.Errorf("the run that was under way in the backup: %s", got)
+	// What was under way in the backup, and still is, is taken up.
+	if err := os.WriteFile(filepath.Join(host.workspace, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := s.ends(t, busy, 60*time.Second)
+	if output := s.output(t, busy, "stdout"); got.Status != "succeeded" || output != "started\nended\n" {
+		t.Errorf("the run that was under way in the backup: %s, output %q", got, output)
 	}
 }
 
