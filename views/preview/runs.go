@@ -77,7 +77,7 @@ func instance() []Preview {
 	wrong := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "maxRunTimeoutSec", Message: "This is a number from 1 to 86400."}}))
 	taken := environment.Conflict(environment.CodeNameTaken, "There is a company of that name already.")
 	failure := func(e *environment.Error) templ.Component {
-		return views.ErrorPage(views.NewErrorPage(e, "0199453c-10ff"))
+		return views.ErrorPage(views.NewErrorPage(e, "0199453c-10ff").For("", true))
 	}
 	return []Preview{
 		{"general-settings.shown", Instance, general(true, nil)},
@@ -91,7 +91,8 @@ func instance() []Preview {
 		{"companies-page.none", Instance, views.CompaniesPage(views.NewCompaniesPage(nil, true, "", nil))},
 		{"companies-page.invalid", Instance, views.CompaniesPage(views.NewCompaniesPage(example.Companies(), true, "Globex", taken))},
 		{"error-page.not-found", Instance, failure(environment.NotFound("environment"))},
-		{"error-page.forbidden", Instance, failure(environment.Forbidden("You may not do this. Ask an instance admin."))},
+		{"error-page.forbidden", Instance, views.ErrorPage(views.NewErrorPage(environment.Forbidden("You may not do this. Ask an instance admin."), "").For(example.Ben().Name, true))},
+		{"error-page.forbidden.outside", Instance, views.ErrorPage(views.NewErrorPage(environment.Forbidden("This server does not answer under that name."), "").For("", false))},
 		{"error-page.refused", Instance, failure(environment.Conflict("environment_in_use", "Work is under way in this environment."))},
 		{"error-page.database-away", Instance, failure(environment.Unavailable("database_away", "The database does not answer."))},
 		{"error-page.server-error", Instance, failure(environment.AsError(errInside{}))},
