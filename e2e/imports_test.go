@@ -99,7 +99,7 @@ func guests() map[string][]string {
 func testGuests() []string {
 	return []string{
 		"go.uber.org/goleak", "pgregory.net/rapid", "github.com/google/uuid",
-		"golang.org/x/crypto", "github.com/getkin/kin-openapi", "github.com/gliderlabs/ssh", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html",
+		"golang.org/x/crypto", "github.com/getkin/kin-openapi", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/gliderlabs/ssh", "github.com/PuerkitoBio/goquery", "golang.org/x/net/html",
 	}
 }
 
