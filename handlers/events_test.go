@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/environment"
 	"berth/handlers/api"
@@ -23,10 +24,11 @@ type reader struct {
 
 type event struct{ id, name, data string }
 
-// stream opens a stream that ends with the test, or with cancel.
+// stream opens a stream that ends with the test, with cancel, or after a while
+// in which any test should have seen what it waits for.
 func (f *front) stream(path string, headers ...string) *reader {
 	f.t.Helper()
-	ctx, cancel := context.WithCancel(f.t.Context())
+	ctx, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
 	req, err := http.NewRequestWithContext(ctx, "GET", f.url+path, nil)
 	if err != nil {
 		f.t.Fatal(err)
