@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"math"
 	"net/netip"
 	"strings"
@@ -25,11 +26,36 @@ type Client struct {
 // with code rate_limited and detail "retryAfterSec" while a wait is on;
 // KindUnavailable with code busy while too many others sign in.
 func (s *Service) SignIn(ctx context.Context, email string, password environment.Secret, from Client) (environment.Session, environment.Actor, error) {
-	person, err := s.prove(ctx, email, password, from)
+	person, hash, err := s.prove(ctx, email, password, from)
 	if err != nil {
 		return environment.Session{}, environment.Actor{}, err
 	}
-	return s.begin(ctx, person, from)
+	session, actor, err := s.begin(ctx, person, from)
+	if err != nil {
+		return environment.Session{}, environment.Actor{}, err
+	}
+	if err := s.stillCounts(ctx, session, hash, password); err != nil {
+		return environment.Session{}, environment.Actor{}, err
+	}
+	return session, actor, nil
+}
+
+// stillCounts ends a session whose password was changed between its proof and
+// its beginning: the change ended every session that there was, and this one was
+// not there yet.
+func (s *Service) stillCounts(ctx context.Context, session environment.Session, proven string, password environment.Secret) error {
+	hash, err := s.store.PasswordHash(ctx, session.PersonID)
+	if err == nil && hash == proven {
+		return nil
+	}
+	if err == nil {
+		if same, _ := s.hasher.Matches(hash, password); same {
+			return nil // only hashed anew
+		}
+		err = environment.NewError(environment.KindUnauthenticated, "sign_in_failed", "The e-mail address or the password is wrong.")
+	}
+	_, ending := s.store.EndSessions(context.WithoutCancel(ctx), session.PersonID, []uuid.UUID{session.ID}, environment.Activity{})
+	return errors.Join(err, ending)
 }
 
 // SignInForToken is SignIn for a program: it makes a personal token instead of a
@@ -39,37 +65,37 @@ func (s *Service) SignInForToken(ctx context.Context, email string, password env
 	if wrong != "" {
 		return environment.Key{}, environment.Secret{}, problem("name", wrong)
 	}
-	person, err := s.prove(ctx, email, password, from)
+	person, _, err := s.prove(ctx, email, password, from)
 	if err != nil {
 		return environment.Key{}, environment.Secret{}, err
 	}
 	return s.makeToken(ctx, asActor(person), clean, 0, map[string]any{"signedInFrom": from.Address})
 }
 
-// prove returns the person whose address and password these are; errors as
-// SignIn.
-func (s *Service) prove(ctx context.Context, email string, password environment.Secret, from Client) (environment.Person, error) {
+// prove returns the person whose address and password these are, and the hash
+// that said so; errors as SignIn.
+func (s *Service) prove(ctx context.Context, email string, password environment.Secret, from Client) (environment.Person, string, error) {
 	keys := failureKeys(email, from.Address)
 	if err := s.mayTry(ctx, keys); err != nil {
-		return environment.Person{}, err
+		return environment.Person{}, "", err
 	}
 	person, hash, err := s.byEmail(ctx, email)
 	if err != nil {
-		return environment.Person{}, err
+		return environment.Person{}, "", err
 	}
 	ok, stale, err := s.matches(ctx, proof{keys: keys, hash: hash, may: person.DisabledAt == nil, password: password})
 	switch {
 	case err != nil:
-		return environment.Person{}, err
+		return environment.Person{}, "", err
 	case !ok:
-		return environment.Person{}, s.failed(ctx, email, from)
+		return environment.Person{}, "", s.failed(ctx, email, from)
 	}
 	if stale {
 		s.rehash(ctx, person.ID, hash, password)
 	}
 	// The address's failures stay: with an account of one's own one could else
 	// guess at those of others for ever.
-	return person, s.store.SignedIn(ctx, keys[:1])
+	return person, hash, s.store.SignedIn(ctx, keys[:1])
 }
 
 // byEmail finds a person and the hash of the password; neither for an address

@@ -1,12 +1,14 @@
 package identity_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"berth/environment"
+	"berth/environment/environmenttest"
 	"berth/environment/identity"
 )
 
@@ -237,5 +239,42 @@ func TestSignInForToken(t *testing.T) {
 	d.at("no name", err, "name")
 	if d.hasher.work() != before {
 		t.Error("a password was hashed for a token without a name")
+	}
+}
+
+// lateStore changes the password just before a session begins.
+type lateStore struct {
+	*environmenttest.Store
+	change func()
+}
+
+func (s lateStore) CreateSession(ctx context.Context, session environment.Session, expires time.Time, a environment.Activity) error {
+	s.change()
+	return s.Store.CreateSession(ctx, session, expires, a)
+}
+
+// TestSignInWithAPasswordThatIsChangedMeanwhile: whoever changes the password
+// because somebody knows it ends that somebody's sign-in too.
+func TestSignInWithAPasswordThatIsChangedMeanwhile(t *testing.T) {
+	for name, next := range map[string]string{"another": "quite another secret", "only hashed anew": adminPassword} {
+		t.Run(name, func(t *testing.T) {
+			d := newDeskWithAdmin(t)
+			service := d.service(lateStore{d.store, func() {
+				d.must(d.store.SetPassword(t.Context(), d.admin.ID, "1"+sum(secret(next)), nil, environment.Activity{}))
+			}})
+			_, _, err := service.SignIn(t.Context(), adminEmail, secret(adminPassword), here)
+			sessions, listErr := d.store.Sessions(t.Context(), d.admin.ID)
+			d.must(listErr)
+			if next == adminPassword {
+				if err != nil || len(sessions) != 1 {
+					t.Errorf("signed in: %v, %d sessions", err, len(sessions))
+				}
+				return
+			}
+			d.refused("with the old password", err, environment.KindUnauthenticated, "sign_in_failed")
+			if len(sessions) != 0 {
+				t.Errorf("%d sessions are left", len(sessions))
+			}
+		})
 	}
 }
