@@ -28,9 +28,10 @@ func (s *server) exportActivity(c echo.Context, filter environment.ActivityFilte
 	if c.QueryParam("limit") != "" {
 		left = int64(filter.Limit)
 	}
+	ctx, actor := c.Request().Context(), s.actor(c)
 	next := func() ([]environment.Activity, bool, error) {
 		filter.Limit = int(min(left, exportPage))
-		page, err := s.Catalogue.Activity(c.Request().Context(), s.actor(c), filter)
+		page, err := s.Catalogue.Activity(ctx, actor, filter)
 		left -= int64(len(page.Items))
 		filter.Cursor = page.Next
 		return page.Items, page.Next == "" || left <= 0, err
@@ -59,6 +60,9 @@ func (s *server) exportActivity(c echo.Context, filter environment.ActivityFilte
 		}
 		if last {
 			break
+		}
+		if actor, err = s.Identity.Again(ctx, actor); err != nil { // a long file outlives rights
+			return s.cutExport(c, err)
 		}
 		if items, last, err = next(); err != nil {
 			return s.cutExport(c, err)

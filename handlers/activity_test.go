@@ -179,3 +179,36 @@ func TestActivityExportThatFails(t *testing.T) {
 		}
 	}
 }
+
+// TestActivityExportOfSomebodyDisabled: a file that takes long to send ends with
+// the rights of who asked for it.
+func TestActivityExportOfSomebodyDisabled(t *testing.T) {
+	f := newAuthFront(t)
+	ada := f.person("ada", true, "")
+	f.person("grace", true, "")
+	key, _ := f.key(environment.Key{PersonID: &ada.ID})
+	for range exportPage + 1 {
+		f.remember(environment.Activity{Action: "thing.made"})
+	}
+	reads := 0
+	f.store.beforeActivity = func() error {
+		if reads++; reads == 1 {
+			f.disable(ada)
+		}
+		return nil
+	}
+	req, err := http.NewRequestWithContext(t.Context(), "GET", f.url+"/api/activity?format=json", nil)
+	must(t, err)
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(req)
+	if err == nil { // else it was cut before anything came
+		_, err = io.ReadAll(resp.Body)
+		must(t, resp.Body.Close())
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		t.Errorf("the export ended with %v", err)
+	}
+	if reads != 1 {
+		t.Errorf("%d pages were read", reads)
+	}
+}
