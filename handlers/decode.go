@@ -46,7 +46,7 @@ func readBody(c echo.Context) ([]byte, error) {
 	r := c.Request()
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		if isAnswer(err) {
 			return nil, err
 		}
 		return nil, unreadable("body_cut", "The request body ended early.").Because(err)
@@ -59,6 +59,14 @@ func readBody(c echo.Context) ([]byte, error) {
 		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType)
 	}
 	return raw, nil
+}
+
+// isAnswer reports whether what ended the reading of a body says why by itself: it
+// was too long, or its sender may do this no more.
+func isAnswer(err error) bool {
+	_, tooLong := errors.AsType[*http.MaxBytesError](err)
+	_, ours := errors.AsType[*environment.Error](err)
+	return tooLong || ours
 }
 
 func decodeStrict(raw []byte, into any) error {

@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"errors"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -22,7 +20,7 @@ const maxFormRows = environment.MaxEnvVars + 20
 func form(c echo.Context) (url.Values, error) {
 	r := c.Request()
 	if err := r.ParseForm(); err != nil {
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		if isAnswer(err) {
 			return nil, err
 		}
 		return nil, unreadable("invalid_form", "The form cannot be read.").Because(err)
