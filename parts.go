@@ -16,6 +16,7 @@ import (
 	"berth/drivers/ssh"
 	"berth/environment"
 	"berth/environment/catalogue"
+	"berth/environment/crew"
 	"berth/environment/fleet"
 	"berth/environment/identity"
 	"berth/environment/leasing"
@@ -98,9 +99,9 @@ func (p *parts) openDrivers(o cli.ServeOptions) error {
 		drivers.Entry{DisplayName: "Local", Driver: local.New(local.Options{Log: p.log, DataDir: p.dir, Now: time.Now})},
 		drivers.Entry{DisplayName: "SSH", Driver: ssh.New(ssh.Options{
 			Log: p.log, AgentSocket: o.Getenv("SSH_AUTH_SOCK"), Now: time.Now,
-			OnPin: func(ctx context.Context, id uuid.UUID, knownHosts string) error {
+			OnPin: pinFirstUse(func(ctx context.Context, id uuid.UUID, knownHosts string) error {
 				return p.catalogue.PinFirstUse(ctx, id, knownHosts)
-			},
+			}),
 		})},
 	)
 	if err != nil {
@@ -108,6 +109,14 @@ func (p *parts) openDrivers(o cli.ServeOptions) error {
 	}
 	p.closers = append(p.closers, p.drivers.Close)
 	return nil
+}
+
+// pinFirstUse stores a host key that a run trusted on first use, again while the
+// database is away: a pin that was lost would let the next run trust another key.
+func pinFirstUse(pin func(context.Context, uuid.UUID, string) error) func(context.Context, uuid.UUID, string) error {
+	return func(ctx context.Context, id uuid.UUID, knownHosts string) error {
+		return crew.Retry(ctx, crew.Transient, func(ctx context.Context) error { return pin(ctx, id, knownHosts) })
+	}
 }
 
 func (p *parts) openServices(o cli.ServeOptions) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -258,8 +257,6 @@ type fakeSpecs struct {
 	secrets  map[string]environment.Secret
 	problems map[string]string
 	vars     []environment.EnvValue
-	mu       sync.Mutex
-	pins     []string
 }
 
 func (s *fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environment.SecretUse) (environment.Spec, []environment.EnvValue, error) {
@@ -268,19 +265,6 @@ func (s *fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environ
 		vars = nil
 	}
 	return environment.Spec{EnvironmentID: e.ID, Driver: e.Driver, Config: e.Config, Secrets: s.secrets, SecretProblems: s.problems}, vars, nil
-}
-
-func (s *fakeSpecs) pinned() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.pins)
-}
-
-func (s *fakeSpecs) PinFirstUse(_ context.Context, _ uuid.UUID, text string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pins = append(s.pins, text)
-	return nil
 }
 
 func leaseFilter() leasing.Filter { return leasing.Filter{} }

@@ -2,7 +2,6 @@ package running
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -109,7 +108,6 @@ func (w *worker) acquire(ctx context.Context, spec environment.Spec) (environmen
 	if err != nil {
 		return ref, err
 	}
-	w.pin(ctx, spec, ref)
 	err = w.update(ctx, func(r *environment.Run) error {
 		r.LeaseID = &lease.ID
 		noteHost(r, ref.Host)
@@ -126,31 +124,6 @@ func (w *worker) acquire(ctx context.Context, spec environment.Spec) (environmen
 		}
 	}
 	return ref, err
-}
-
-// pin stores the host key that a first use was told to trust: the lease's
-// config then has known hosts where the environment's has none.
-func (w *worker) pin(ctx context.Context, spec environment.Spec, ref environment.Ref) {
-	before, after := knownHosts(spec.Config), knownHosts(ref.Config)
-	if after == "" || before == after || w.run.EnvironmentID == nil {
-		return
-	}
-	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
-		return w.specs.PinFirstUse(ctx, *w.run.EnvironmentID, after)
-	})
-	if err != nil {
-		w.log.Error("pin a host key on first use", "run", w.run.ID, "err", err)
-	}
-}
-
-func knownHosts(config json.RawMessage) string {
-	var c struct {
-		KnownHosts *string `json:"knownHosts"`
-	}
-	if json.Unmarshal(config, &c) != nil || c.KnownHosts == nil {
-		return ""
-	}
-	return *c.KnownHosts
 }
 
 // resume takes up work that an earlier server may have started.

@@ -77,7 +77,6 @@ type Specs interface {
 	// Serves is KindConflict with code environment_company_mismatch when the
 	// environment refers to a secret of another company than the given.
 	Serves(context.Context, environment.Environment, *uuid.UUID) error
-	PinFirstUse(ctx context.Context, id uuid.UUID, knownHosts string) error
 }
 
 // Options are the numbers of a Service.

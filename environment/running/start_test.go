@@ -178,13 +178,3 @@ func TestVariables_ownOverEnvironments(t *testing.T) {
 		}
 	})
 }
-
-func TestAcquire_pinsAFirstUse(t *testing.T) {
-	inBubble(t, newTarget(exit(0, 0)), func(t *testing.T, b *bed) {
-		b.target.pinned = "h ssh-ed25519 AAAA"
-		b.end(b.start(b.input("x")).ID)
-		if !slices.Equal(b.specs.pinned(), []string{"h ssh-ed25519 AAAA"}) {
-			t.Errorf("pins %v, want the key that the lease was made with", b.specs.pinned())
-		}
-	})
-}

@@ -24,7 +24,6 @@ type target struct {
 	unproven                  bool
 	deaf                      bool // does not hear Stop nor timeouts
 	acquireTime               time.Duration
-	pinned                    string // known hosts that Acquire learns
 	released                  int
 	seen                      environment.Exec // the last order
 	changed                   chan struct{}
@@ -210,11 +209,7 @@ func (l *link) Acquire(ctx context.Context, spec environment.Spec) (environment.
 		<-ctx.Done()
 		return environment.Ref{}, ctx.Err()
 	}
-	config := spec.Config
-	if l.pinned != "" {
-		config = json.RawMessage(`{"knownHosts":"` + l.pinned + `"}`)
-	}
-	return environment.Ref{Driver: "ssh", ProviderID: "ssh://u@h:22/w", Dir: "/w", Host: environment.HostFacts{Name: "h", BootID: "b"}, Config: config}, refuse
+	return environment.Ref{Driver: "ssh", ProviderID: "ssh://u@h:22/w", Dir: "/w", Host: environment.HostFacts{Name: "h", BootID: "b"}, Config: spec.Config}, refuse
 }
 
 func (l *link) Release(context.Context, environment.Ref, environment.Disposition) (environment.Receipt, error) {
