@@ -31,41 +31,6 @@
 
   const unreachable = 'The server cannot be reached. What you typed is still here; try again.'
 
-  // Whoever was signed out meanwhile is taken to the sign-in page and back; what
-  // is typed in a form stays, and can be sent after signing in elsewhere.
-  let tellsSignedOut = null
-  function signedOut() {
-    const to = '/signin?next=' + encodeURIComponent(document.body.dataset.here || location.pathname + location.search)
-    if (!dirtyForm()) {
-      leaving = true
-      location.assign(to)
-    } else if (!tellsSignedOut || !tellsSignedOut.isConnected) {
-      tellsSignedOut = toast('You were signed out. What you typed is still here.', 'bad', 0)
-      tellsSignedOut.firstChild.append(' ', make('a', { href: to, target: '_blank', textContent: 'Sign in in another tab' }))
-    }
-  }
-
-  // Times stay fresh. The rules are those of the server.
-
-  function ago(at, now) {
-    const s = Math.floor((now - at) / 1000)
-    if (s < 10) return 'just now'
-    if (s < 60) return s + ' s ago'
-    if (s < 3600) return Math.floor(s / 60) + ' min ago'
-    if (s < 48 * 3600) return Math.floor(s / 3600) + ' h ago'
-    if (s < 60 * 86400) return Math.floor(s / 86400) + ' days ago'
-    return null
-  }
-
-  function refreshTimes() {
-    const now = Date.now()
-    for (const t of $$('time[datetime]')) {
-      const text = ago(Date.parse(t.dateTime), now)
-      if (text && text !== t.textContent) t.textContent = text
-    }
-  }
-  setInterval(refreshTimes, 30000)
-
   // Forms: sent once, guarded while they have changes that are not saved.
 
   const held = new Map() // secrets that left the page's fields, by field name
@@ -299,53 +264,6 @@
     for (const b of $$('[data-reveal]', e.target)) if (document.getElementById(b.dataset.reveal).type === 'text') reveal(b)
   }, true)
 
-  // A wait counts down.
-  const waiting = $('[data-countdown]')
-  if (waiting) {
-    const over = Date.now() + waiting.textContent * 1000
-    const tick = setInterval(() => {
-      const left = Math.max(0, Math.ceil((over - Date.now()) / 1000))
-      waiting.textContent = left
-      if (!left) clearInterval(tick)
-    }, 1000)
-  }
-
-  // A page is for whom it was made. When its reader is signed out it goes to the
-  // sign-in, and when they may do something else by now it is loaded again.
-
-  const { rights, rightsAt, here } = document.body.dataset
-  let asking = false
-  let told = false
-  let goneAt = 0 // another page was asked for, which may have been a file to keep
-  addEventListener('beforeunload', () => { goneAt = Date.now() })
-
-  async function checkRights() {
-    if (!rights || asking || document.hidden) return
-    asking = true
-    try {
-      const res = await fetch(rightsAt, { redirect: 'manual', cache: 'no-store' })
-      const now = res.ok ? await res.text() : ''
-      if (leaving || Date.now() - goneAt < 5000) return
-      if (res.type === 'opaqueredirect' || res.status === 401) {
-        signedOut()
-      } else if (res.ok && now !== rights) {
-        if (!dirtyForm() && !$('.once')) {
-          leaving = true
-          location.replace(here)
-        } else if (!told) {
-          told = true
-          toast('What you may do has changed. Load the page again when you are done here.', 'bad', 0)
-        }
-      }
-    } catch {
-      // the server is away: the next look tells
-    } finally {
-      asking = false
-    }
-  }
-  setInterval(checkRights, 3000)
-  document.addEventListener('visibilitychange', checkRights)
-
   // A test says so when the form was edited after it.
   document.addEventListener('input', (e) => {
     const test = e.target.form && $('#test', e.target.form)
@@ -419,11 +337,8 @@
   // What htmx brings.
 
   document.addEventListener('htmx:beforeOnLoad', (e) => {
-    const to = e.detail.xhr.getResponseHeader('HX-Redirect')
-    if (to && e.detail.xhr.status === 401) {
-      e.preventDefault()
-      signedOut()
-    } else if (to) leaving = true
+    const { xhr } = e.detail
+    if (xhr.status !== 401 && xhr.getResponseHeader('HX-Redirect')) leaving = true
   })
 
   document.addEventListener('htmx:beforeRequest', (e) => {
@@ -452,28 +367,6 @@
   })
   document.addEventListener('htmx:sendError', () => toast(unreachable, 'bad', 0))
   document.addEventListener('htmx:timeout', () => toast('The server took too long to answer. Try again.', 'bad', 0))
-
-  // A stream whose reader may read no more ends with the reason.
-  document.addEventListener('htmx:sseBeforeMessage', (e) => {
-    const { type, data } = e.detail
-    if (type !== 'end' || !data.startsWith('{"reason":')) return
-    e.preventDefault()
-    if (JSON.parse(data).reason === 'signed_out') signedOut()
-    else if (!dirtyForm()) location.reload()
-  })
-
-  let outage = null
-  document.addEventListener('htmx:sseError', async (e) => {
-    if (e.detail.source.readyState === EventSource.CLOSED) { // it was refused; why, only another request can tell
-      const me = await fetch('/api/cli-auth/me').catch(() => null)
-      if (me && me.status === 401) return signedOut()
-    }
-    if (!leaving && !outage) outage = toast('The connection is interrupted; what is shown may be old. Trying again…', 'bad', 0)
-  })
-  document.addEventListener('htmx:sseOpen', () => {
-    if (outage) outage.remove()
-    outage = null
-  })
 
   function focusBad(root) {
     const bad = $('[aria-invalid=true]', root)
@@ -512,30 +405,13 @@
     }
   })
 
-  // Rows whose tests are under way are looked at until the last has ended.
+  // What live.js needs of this file.
 
-  let looking = false
-  setInterval(async () => {
-    const rows = $('#rows')
-    const marks = $$('input[name=watch]').slice(0, 100)
-    const watch = marks.map((i) => i.value)
-    if (!rows || !watch.length || looking || document.hidden) return
-    looking = true
-    try {
-      await htmx.ajax('GET', rows.dataset.watch, { source: rows, target: rows, swap: 'none', values: { watch } })
-    } finally {
-      looking = false
-      for (const i of marks) {
-        i.missed = (i.missed || 0) + 1 // a row that answers is replaced, with its mark
-        if (i.missed > 20) i.remove()
-      }
-    }
-  }, 1500)
+  window.berth = { $, $$, make, toast, dirtyForm, leave: () => { leaving = true }, isLeaving: () => leaving }
 
   // The page as it came.
 
   remember(document)
-  refreshTimes()
   const current = $('.menu [aria-current]')
   if (current) current.scrollIntoView({ inline: 'nearest', block: 'nearest' })
   focusBad(document)
@@ -549,5 +425,4 @@
     const note = $('#toasts .toast')
     if (note) setTimeout(() => note.remove(), 8000)
   }
-  document.documentElement.dataset.ready = ''
 })()

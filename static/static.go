@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-//go:embed app.css app.js icon.svg vendor/*.js
+//go:embed app.css app.js live.js icon.svg vendor/*.js
 var embedded embed.FS
 
 // Prefix is where the files are served.
