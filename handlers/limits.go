@@ -3,7 +3,6 @@ package handlers
 import (
 	"container/list"
 	"math"
-	"net/netip"
 	"slices"
 	"strconv"
 	"sync"
@@ -66,7 +65,7 @@ func (s *server) limitOf(c echo.Context) (*limiter, string) {
 	route := c.Request().Method + " " + c.Path()
 	switch {
 	case slices.Contains(signInRoutes(), route):
-		return s.limits.signIns, network(peerOf(c).address)
+		return s.limits.signIns, s.client(c).Network()
 	case slices.Contains(probeRoutes(), route):
 		actor := s.actor(c)
 		return s.limits.probes, string(actor.Kind) + " " + actor.ID.String()
@@ -91,17 +90,6 @@ func probeRoutes() []string {
 		"POST /api/environments/:id/probe", "POST /api/companies/:c/environments/probe-config",
 		"POST /api/environments/scan-host-key", "POST /api/environments/:id/trust-host-key",
 	}
-}
-
-// network is what one client is told apart by: an IPv4 address, or the /64 that
-// an IPv6 client has to itself.
-func network(a netip.Addr) string {
-	if a.Is6() {
-		if prefix, err := a.Prefix(64); err == nil {
-			return prefix.String()
-		}
-	}
-	return a.String()
 }
 
 // limiter lets each key through so many times a minute, all of them at once if

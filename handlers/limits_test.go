@@ -1,11 +1,12 @@
 package handlers
 
 import (
-	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"berth/environment/identity"
 
 	"github.com/labstack/echo/v4"
 )
@@ -60,7 +61,7 @@ func TestNetworkOfAClient(t *testing.T) {
 	for address, want := range map[string]string{
 		"192.0.2.7": "192.0.2.7", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::1": "2001:db8:1:2::/64",
 	} {
-		if got := network(netip.MustParseAddr(address)); got != want {
+		if got := (identity.Client{Address: address}).Network(); got != want {
 			t.Errorf("%s counts as %s, want %s", address, got, want)
 		}
 	}

@@ -3,7 +3,6 @@ package catalogue
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"berth/environment"
 	"berth/environment/access"
@@ -18,18 +17,7 @@ func (s *Service) References(ctx context.Context, actor environment.Actor, env e
 	if err := access.May(actor, access.SeeWhole, access.Instance); err != nil {
 		return nil, err
 	}
-	refs := map[string]environment.SecretRef{}
-	for key, raw := range object(env.Config) {
-		field, isRef := strings.CutSuffix(key, refSuffix)
-		if ref, ok := parseRef(raw); isRef && ok {
-			refs["config."+field] = ref
-		}
-	}
-	for name, v := range env.EnvVars {
-		if v.Ref != nil {
-			refs["envVars."+name] = *v.Ref
-		}
-	}
+	refs := refsOf(env)
 	names := map[uuid.UUID]string{}
 	found := make(map[string]environment.SecretReference, len(refs))
 	for path, ref := range refs {

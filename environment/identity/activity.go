@@ -13,16 +13,10 @@ import (
 
 // entry is one line of the activity log about a thing of identity.
 func (s *Service) entry(ctx context.Context, actor environment.Actor, action, entityType string, entity uuid.UUID, details map[string]any) environment.Activity {
-	a := environment.Activity{
-		ID: environment.NewID(), ActorKind: actor.Kind, ActorName: actor.Name, Action: action,
-		EntityType: entityType, EntityID: entity.String(), Details: details,
+	return environment.Activity{
+		ID: environment.NewID(), Action: action, EntityType: entityType, EntityID: entity.String(), Details: details,
 		RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
-	}
-	if actor.ID != uuid.Nil {
-		id := actor.ID
-		a.ActorID = &id
-	}
-	return a
+	}.By(actor)
 }
 
 // inCompany says whose log the entry is in.

@@ -20,6 +20,16 @@ type Client struct {
 	UserAgent string
 }
 
+// Network is what one client is told apart by: an IPv4 address, or the /64 that an
+// IPv6 client has to itself.
+func (c Client) Network() string {
+	a, err := netip.ParseAddr(c.Address)
+	if err != nil || !a.Is6() || a.Is4In6() {
+		return c.Address
+	}
+	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
+}
+
 // SignIn checks a password and makes a session, which it returns with the
 // actor. KindUnauthenticated with code sign_in_failed for a wrong password, an
 // unknown address and a disabled person alike, after the same time; KindLimited
@@ -75,7 +85,7 @@ func (s *Service) SignInForToken(ctx context.Context, email string, password env
 // prove returns the person whose address and password these are, and the hash
 // that said so; errors as SignIn.
 func (s *Service) prove(ctx context.Context, email string, password environment.Secret, from Client) (environment.Person, string, error) {
-	keys := failureKeys(email, from.Address)
+	keys := failureKeys(email, from)
 	if err := s.mayTry(ctx, keys); err != nil {
 		return environment.Person{}, "", err
 	}
@@ -151,18 +161,8 @@ func (s *Service) rehash(ctx context.Context, person uuid.UUID, old string, pass
 }
 
 // failureKeys are what failures are counted under, the account first.
-func failureKeys(email, address string) []string {
-	return []string{accountKey(email), addressPrefix + network(address)}
-}
-
-// network is what one client is told apart by: an IPv4 address, or the /64 that
-// an IPv6 client has to itself.
-func network(address string) string {
-	a, err := netip.ParseAddr(address)
-	if err != nil || !a.Is6() || a.Is4In6() {
-		return address
-	}
-	return netip.PrefixFrom(a.WithZone(""), 64).Masked().String()
+func failureKeys(email string, from Client) []string {
+	return []string{accountKey(email), addressPrefix + from.Network()}
 }
 
 func accountKey(email string) string { return accountPrefix + accountHash(email) }

@@ -65,12 +65,10 @@ func (s *Service) moveTo(ctx context.Context, actor environment.Actor, r *Rotati
 	if err := s.reseal(ctx, r); err != nil {
 		return err
 	}
-	a := environment.Activity{ID: environment.NewID(), ActorKind: actor.Kind, ActorName: actor.Name, Action: "keyset.rotated",
-		EntityType: "instance", EntityID: "instance", RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
-		Details: map[string]any{"from": r.From, "to": r.To, "resealed": r.Resealed}}
-	if actor.ID != uuid.Nil {
-		a.ActorID = &actor.ID
-	}
+	a := environment.Activity{
+		ID: environment.NewID(), Action: "keyset.rotated", EntityType: "instance", EntityID: "instance",
+		Details: map[string]any{"from": r.From, "to": r.To, "resealed": r.Resealed}, RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
+	}.By(actor)
 	if r.From != r.To { // else it was moved before the interruption
 		if err := s.store.MoveKeyset(ctx, r.From, r.To, s.keyset.Marks()[1:], a); err != nil {
 			return err

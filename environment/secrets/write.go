@@ -138,14 +138,10 @@ func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.U
 
 // activity is about a secret: names only, never a value.
 func (s *Service) activity(ctx context.Context, actor environment.Actor, row environment.StoredSecret, action string, details map[string]any) environment.Activity {
-	a := environment.Activity{
-		ID: environment.NewID(), CompanyID: row.CompanyID, ActorKind: actor.Kind, ActorName: actor.Name, Action: action,
-		EntityType: "secret", EntityID: row.ID.String(), Details: details, RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
-	}
-	if actor.ID != uuid.Nil {
-		a.ActorID = &actor.ID
-	}
-	return a
+	return environment.Activity{
+		ID: environment.NewID(), CompanyID: row.CompanyID, Action: action, EntityType: "secret", EntityID: row.ID.String(),
+		Details: details, RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
+	}.By(actor)
 }
 
 func cleanDescription(text *string) (*string, string) {
