@@ -47,6 +47,10 @@ type Store interface {
 	// its entry of the log. Those of owner, who asks and so lives, are not among
 	// them, however late its beat.
 	InterruptOrphans(ctx context.Context, owner uuid.UUID) (int, error)
+	// PruneDrafts deletes up to limit probes of drafts, with their events, that
+	// ended longer than environment.DraftsKept ago, the oldest first. It returns
+	// how many.
+	PruneDrafts(ctx context.Context, limit int) (int, error)
 	Events(ctx context.Context, subject uuid.UUID, after int64, limit int) ([]environment.Event, error)
 }
 

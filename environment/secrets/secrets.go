@@ -38,6 +38,10 @@ type Store interface {
 
 	// SweepSecrets deletes the retired secrets that no lease or run needs any more.
 	SweepSecrets(context.Context) (int, error)
+	// PruneAccesses deletes up to limit openings beyond the newest
+	// environment.AccessesKept of a secret, or older than AccessesKeptFor. It
+	// returns how many.
+	PruneAccesses(ctx context.Context, limit int) (int, error)
 
 	// KeysetFingerprint names the key that the database is bound to; "" for none.
 	KeysetFingerprint(context.Context) (string, error)
