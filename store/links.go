@@ -34,8 +34,10 @@ func (r linkRow) domain() (environment.Link, error) {
 func (db *DB) CreateLink(ctx context.Context, l environment.Link, hash []byte, a environment.Activity) error {
 	return db.tx(ctx, "create a link", func(tx *sqlx.Tx) error {
 		email := clean(l.Email)
-		_, err := exec(ctx, tx, `update one_time_links set revoked_at = now() where kind = $1 and email_key = $2 and `+linkIsOpen,
-			string(l.Kind), environment.NameKey(email))
+		_, err := exec(ctx, tx, `
+			update one_time_links set revoked_at = now()
+			where (kind = $1 and email_key = $2 or person_id = $3::uuid) and `+linkIsOpen,
+			string(l.Kind), environment.NameKey(email), l.PersonID)
 		if err != nil {
 			return err
 		}

@@ -26,8 +26,13 @@ func (db *DB) SetPassword(ctx context.Context, person uuid.UUID, hash string, ke
 	})
 }
 
-// setPassword stores a hash and ends every session of the person but keep.
+// setPassword stores a hash, ends every session of the person but keep and revokes
+// the links with which another password could be set.
 func setPassword(ctx context.Context, tx *sqlx.Tx, person uuid.UUID, hash string, keep *uuid.UUID) error {
+	// Before the person's row: whoever redeems a link takes them in this order.
+	if err := revokeLinksOf(ctx, tx, person); err != nil {
+		return err
+	}
 	n, err := exec(ctx, tx, `update people set password_hash = $2, updated_at = now() where id = $1`, person, hash)
 	if err == nil && n == 0 {
 		return environment.NotFound("person")

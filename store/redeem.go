@@ -20,6 +20,9 @@ func (db *DB) Redeem(ctx context.Context, hash []byte, p environment.Person, pas
 		if err != nil {
 			return err
 		}
+		if _, err := exec(ctx, tx, `update one_time_links set used_at = now() where id = $1`, l.ID); err != nil {
+			return err
+		}
 		id := p.ID
 		switch {
 		case l.PersonID != nil:
@@ -34,9 +37,6 @@ func (db *DB) Redeem(ctx context.Context, hash []byte, p environment.Person, pas
 			err = insertPerson(ctx, tx, p, l, passwordHash)
 		}
 		if err != nil {
-			return err
-		}
-		if _, err := exec(ctx, tx, `update one_time_links set used_at = now() where id = $1`, l.ID); err != nil {
 			return err
 		}
 		if made, err = personIn(ctx, tx, id); err != nil {

@@ -35,7 +35,8 @@ func (s *Store) CreateLink(_ context.Context, l environment.Link, hash []byte, a
 		}
 	}
 	s.revokeLinks(func(have environment.Link) bool {
-		return have.Kind == l.Kind && environment.NameKey(have.Email) == environment.NameKey(l.Email)
+		return have.Kind == l.Kind && environment.NameKey(have.Email) == environment.NameKey(l.Email) ||
+			l.PersonID != nil && meantFor(*l.PersonID)(have)
 	})
 	l.CreatedAt = s.orNow(l.CreatedAt)
 	saved := &savedLink{Link: l, hash: slices.Clone(hash)}
@@ -53,6 +54,11 @@ func (s *Store) revokeLinks(meant func(environment.Link) bool) {
 			l.RevokedAt = &now
 		}
 	}
+}
+
+// meantFor reports whether a link is for one person.
+func meantFor(person uuid.UUID) func(environment.Link) bool {
+	return func(l environment.Link) bool { return l.PersonID != nil && *l.PersonID == person }
 }
 
 func (s *Store) link(hash []byte) (*savedLink, error) {
@@ -117,15 +123,16 @@ func (s *Store) Redeem(_ context.Context, hash []byte, p environment.Person, pas
 		return environment.Person{}, identity.LinkUsed(why)
 	}
 	id := p.ID
+	l.UsedAt = &now
 	if l.PersonID != nil {
 		id, err = *l.PersonID, s.setPassword(*l.PersonID, passwordHash, nil)
 	} else {
 		err = s.insertPerson(p, l.copy(), passwordHash)
 	}
 	if err != nil {
+		l.UsedAt = nil
 		return environment.Person{}, err
 	}
-	l.UsedAt = &now
 	s.record(a)
 	return s.people[id].copy(), nil
 }

@@ -131,7 +131,7 @@ func (s *Store) UpdatePerson(_ context.Context, id uuid.UUID, patch identity.Per
 			p.DisabledAt = &now
 		}
 		s.endSessions(func(x *savedSession) bool { return x.PersonID == id })
-		s.revokeLinks(func(l environment.Link) bool { return l.PersonID != nil && *l.PersonID == id })
+		s.revokeLinks(meantFor(id))
 	case patch.Disabled != nil:
 		p.DisabledAt = nil
 	}

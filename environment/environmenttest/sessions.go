@@ -99,6 +99,7 @@ func (s *Store) setPassword(person uuid.UUID, hash string, keep *uuid.UUID) erro
 		return err
 	}
 	p.hash, p.UpdatedAt = hash, s.now()
+	s.revokeLinks(meantFor(person))
 	s.endSessions(func(x *savedSession) bool { return x.PersonID == person && (keep == nil || x.ID != *keep) })
 	return nil
 }

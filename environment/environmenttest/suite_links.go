@@ -127,6 +127,18 @@ func testPasswordLink(t *testing.T, s suite) {
 	now, err := s.PasswordHash(ctx, p.ID)
 	s.must(err)
 	same(t, "hash", now, "new hash")
+	open := func(email string) []byte {
+		return s.link(environment.Link{Kind: environment.LinkPassword, Email: email, PersonID: &p.ID})
+	}
+	for why, close := range map[string]func(){
+		"another, sent to a new address": func() { open("lovelace@example.com") },
+		"a password that was changed":    func() { s.must(s.SetPassword(ctx, p.ID, "changed", nil, environment.Activity{})) },
+	} {
+		old := open(p.Email)
+		close()
+		_, err := s.Redeem(ctx, old, environment.Person{ID: p.ID}, "guessed", environment.Activity{})
+		s.code("a link for a password, after "+why, err, environment.KindConflict, "link_used")
+	}
 	nobody := environment.NewID()
 	err = s.CreateLink(ctx, environment.Link{ID: environment.NewID(), Kind: environment.LinkPassword, PersonID: &nobody,
 		ExpiresAt: time.Now().Add(time.Hour)}, []byte("x"), environment.Activity{})

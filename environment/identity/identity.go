@@ -44,7 +44,8 @@ type Store interface {
 	UpdatePerson(ctx context.Context, id uuid.UUID, p PersonPatch, a environment.Activity) (environment.Person, error)
 	// SetRole gives a role in a company; "" takes it away. It wakes as above.
 	SetRole(ctx context.Context, person, company uuid.UUID, role environment.Role, a environment.Activity) error
-	// SetPassword stores a hash and ends every session of the person but keep.
+	// SetPassword stores a hash, ends every session of the person but keep and
+	// revokes the person's open links.
 	SetPassword(ctx context.Context, person uuid.UUID, hash string, keep *uuid.UUID, a environment.Activity) error
 	// Rehash puts a stronger hash of the same password in the place of from; it
 	// does nothing when the password was changed meanwhile, and ends no session.
@@ -65,7 +66,8 @@ type Store interface {
 	// with code key_not_found. Twice is not an error.
 	RevokeKey(ctx context.Context, holder, id uuid.UUID, a environment.Activity) error
 
-	// CreateLink revokes the open links of the same kind and e-mail address.
+	// CreateLink revokes the open links of the same kind and e-mail address, and
+	// those of the person it is for.
 	CreateLink(ctx context.Context, l environment.Link, hash []byte, a environment.Activity) error
 	// Link finds a link by its token's hash, and Links the open ones; KindNotFound
 	// with code link_not_found.
