@@ -69,7 +69,7 @@ type Lease struct {
 	ExpiresAt     *time.Time      `db:"expires_at"`
 	ReleasedAt    *time.Time      `db:"released_at"`
 	FailureReason *string         `db:"failure_reason"`
-	CleanupStatus *string         `db:"cleanup_status"` // "pending", "success", "failed"
+	CleanupStatus *string         `db:"cleanup_status"` // of what acquiring made: "pending", "success", "failed"; not of the run's processes
 	Receipt       json.RawMessage `db:"receipt"`        // what the driver confirmed at release; null until then
 	Metadata      json.RawMessage `db:"metadata"`
 	Owner         uuid.UUID       `db:"owner"` // server

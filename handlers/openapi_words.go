@@ -27,8 +27,10 @@ func specialSchemas() map[string]*schema {
 		"Stage.severity": enum("", "info", "warning", "error"),
 
 		"Run.status": enum(environment.RunStatuses()...), "RunEnvironment.driver": driver,
-		"LogChunk.stream": enum(environment.Stdout, environment.Stderr),
-		"Lease.status":    enum(environment.LeaseStatuses()...), "Lease.metadata": objectOrNull(), "Lease.receipt": objectOrNull(),
+		"LogChunk.stream":     enum(environment.Stdout, environment.Stderr),
+		"Lease.cleanupStatus": described(&schema{Type: "string"}, "pending, success or failed: of giving back what acquiring the lease made. It says nothing of the run's processes."),
+		"Lease.failureReason": described(&schema{Type: "string"}, "A code. termination_unproven: given back, but it is not proven that nothing of the run is left on the target."),
+		"Lease.status":        enum(environment.LeaseStatuses()...), "Lease.metadata": objectOrNull(), "Lease.receipt": objectOrNull(),
 		"Workspace.type": enum("dir", "file"), "FileInfo.type": enum("file", "dir", "symlink", "other"),
 
 		"Activity.actorType": enum(environment.ActorLocalOperator, environment.ActorPerson, environment.ActorAgent, environment.ActorSystem),
@@ -38,6 +40,11 @@ func specialSchemas() map[string]*schema {
 		"Agent.status":    enum("active", "disabled"),
 		"Invitation.kind": enum(environment.LinkFirstAdmin, environment.LinkInvitation, environment.LinkPassword),
 	}
+}
+
+func described(s *schema, text string) *schema {
+	s.Description = text
+	return s
 }
 
 // envVarsSchema is a map of variables as a request has them; in a change, null

@@ -56,6 +56,17 @@ func NewLeaseList(leases []environment.Lease, now time.Time) LeaseListProps {
 	return LeaseListProps{state: listState(len(leases)), leases: leases, now: now}
 }
 
+// leaseReason says why a lease ended as it did; "" when that needs no word.
+func leaseReason(l environment.Lease) string {
+	switch {
+	case l.FailureReason == nil:
+		return ""
+	case *l.FailureReason == environment.CodeTerminationUnproven:
+		return "given back, but not proven that nothing of the run is left"
+	}
+	return strings.ReplaceAll(*l.FailureReason, "_", " ")
+}
+
 func leasePill(s environment.LeaseStatus) pill {
 	word := strings.ReplaceAll(string(s), "_", " ")
 	word = strings.ToUpper(word[:1]) + word[1:]

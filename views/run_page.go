@@ -123,8 +123,8 @@ func (p RunSummaryProps) leaseText() string {
 	if json.Unmarshal(p.lease.Receipt, &receipt) == nil && receipt.Outcome != "" && receipt.Outcome != string(p.lease.Status) {
 		s = strings.ToUpper(receipt.Outcome[:1]) + receipt.Outcome[1:] + " on the target; the lease ended as " + string(p.lease.Status)
 	}
-	if p.lease.FailureReason != nil {
-		s += ", " + strings.ReplaceAll(*p.lease.FailureReason, "_", " ")
+	if reason := leaseReason(*p.lease); reason != "" {
+		s += ", " + reason
 	}
 	return s
 }

@@ -111,3 +111,17 @@ func TestTrustDialogKnowsWhatItWouldDo(t *testing.T) {
 		})
 	}
 }
+
+func TestLeaseReason(t *testing.T) {
+	unproven, lost := environment.CodeTerminationUnproven, environment.CodeConnectionLost
+	for _, c := range []struct {
+		reason *string
+		want   string
+	}{
+		{nil, ""}, {&lost, "connection lost"}, {&unproven, "given back, but not proven that nothing of the run is left"},
+	} {
+		if got := leaseReason(environment.Lease{FailureReason: c.reason}); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -28,6 +28,9 @@ func Lease(status environment.LeaseStatus) environment.Lease {
 	case environment.LeaseReleased, environment.LeaseExpired:
 		l.ReleasedAt, l.CleanupStatus = pointer(at.Add(42*time.Second)), pointer("success")
 		l.Receipt = raw(environment.Receipt{Outcome: "released", ProviderID: *l.ProviderID, At: *l.ReleasedAt, Details: map[string]any{"runFolder": "removed"}})
+		if status == environment.LeaseExpired {
+			l.FailureReason = pointer(environment.CodeTerminationUnproven)
+		}
 	case environment.LeaseFailed:
 		l.ProviderID, l.Ref, l.FailureReason = nil, json.RawMessage("null"), pointer(environment.CodeConnectRefused)
 		l.ReleasedAt = pointer(at.Add(time.Second))

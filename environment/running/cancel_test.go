@@ -121,6 +121,38 @@ func TestCancel_withoutProofSaysSo(t *testing.T) {
 	})
 }
 
+// TestUnproven_leaseSaysSo: however a run ended, its lease, whose release went
+// through, does not look cleaner than the run.
+func TestUnproven_leaseSaysSo(t *testing.T) {
+	for name, c := range map[string]struct {
+		step    step
+		status  environment.RunStatus
+		lease   environment.LeaseStatus
+		timeout int
+	}{
+		"done":      {exit(0, 0), environment.RunSucceeded, environment.LeaseReleased, 0},
+		"failed":    {exit(0, 3), environment.RunFailed, environment.LeaseFailed, 0},
+		"timed out": {out(time.Hour, ""), environment.RunTimedOut, environment.LeaseFailed, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := newTarget(c.step)
+			target.unproven = true
+			inBubble(t, target, func(t *testing.T, b *bed) {
+				in := b.input("x")
+				if c.timeout > 0 {
+					in.TimeoutSec = &c.timeout
+				}
+				r := b.end(b.start(in).ID)
+				l := b.lease(r)
+				if r.Status != c.status || r.Termination != "unproven" || l.Status != c.lease || l.FailureReason == nil ||
+					*l.FailureReason != environment.CodeTerminationUnproven || *l.CleanupStatus != "success" {
+					t.Errorf("run %s %s, lease %s %v, want %s and %s, termination_unproven", r.Status, r.Termination, l.Status, l.FailureReason, c.status, c.lease)
+				}
+			})
+		})
+	}
+}
+
 // The owner died; the one who asks is answered, and the next server ends it.
 func TestCancel_whileNoServerLives(t *testing.T) {
 	target := newTarget(out(time.Hour, ""))

@@ -138,15 +138,23 @@ func statusOf(r environment.Run) environment.RunStatus {
 	return environment.RunFailed
 }
 
-// leaseOutcome is how the lease of a run ends, and why.
+// leaseOutcome is how the lease of a run ends, and why. Its release gives back
+// what acquiring made, which says nothing of processes on a host of somebody's
+// own: where the run's end is not proven that is the lease's reason, so that it
+// does not look cleaner than the run, which says the rest.
 func leaseOutcome(r environment.Run) (environment.LeaseStatus, string) {
+	outcome, reason := leaseEnd(r)
+	if r.Termination == unproven {
+		reason = environment.CodeTerminationUnproven
+	}
+	return outcome, reason
+}
+
+func leaseEnd(r environment.Run) (environment.LeaseStatus, string) {
 	switch statusOf(r) {
 	case environment.RunSucceeded:
 		return environment.LeaseReleased, ""
 	case environment.RunCancelled:
-		if r.Termination == unproven { // the lease does not look cleaner than the run
-			return environment.LeaseExpired, environment.CodeTerminationUnproven
-		}
 		return environment.LeaseExpired, "cancelled"
 	}
 	if r.Failure != nil {

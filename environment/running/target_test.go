@@ -172,7 +172,9 @@ func (t *target) start(order environment.Exec) *work {
 				return
 			}
 			if s.result != nil {
-				end(*s.result)
+				result := *s.result
+				result.Proven = result.Proven && !t.unproven
+				end(result)
 				return
 			}
 			t.set(func(*target) {
