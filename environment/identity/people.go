@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 
 	"berth/environment"
 	"berth/environment/access"
@@ -106,25 +107,35 @@ func (s *Service) SignOutPerson(ctx context.Context, actor environment.Actor, id
 	if _, err := s.store.Person(ctx, id); err != nil {
 		return 0, err
 	}
-	if tokens {
-		if err := s.revokeAll(ctx, actor, id); err != nil {
-			return 0, err
-		}
-	}
+	// The sessions first: they could make tokens after the last one was revoked.
 	entry := s.entry(ctx, actor, "person.signed_out", "person", id, map[string]any{"everywhere": true, "tokens": tokens})
-	return s.store.EndSessions(ctx, id, nil, entry)
+	ended, err := s.store.EndSessions(ctx, id, nil, entry)
+	if err != nil || !tokens {
+		return ended, err
+	}
+	return ended, s.revokeAll(ctx, actor, id)
 }
 
-// revokeAll revokes the tokens of a person that still count.
+// revokeAll revokes the tokens of a person until none counts any more: one that is
+// not revoked yet can make another.
 func (s *Service) revokeAll(ctx context.Context, actor environment.Actor, person uuid.UUID) error {
-	keys, err := s.store.KeysOfPerson(ctx, person)
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		if key.RevokedAt != nil {
-			continue
+	for {
+		keys, err := s.store.KeysOfPerson(ctx, person)
+		if err != nil {
+			return err
 		}
+		keys = slices.DeleteFunc(keys, func(k environment.Key) bool { return k.RevokedAt != nil })
+		if len(keys) == 0 {
+			return nil
+		}
+		if err := s.revoke(ctx, actor, person, keys); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Service) revoke(ctx context.Context, actor environment.Actor, person uuid.UUID, keys []environment.Key) error {
+	for _, key := range keys {
 		entry := s.entry(ctx, actor, "token.revoked", "person", person, map[string]any{"keyId": key.ID, "name": key.Name})
 		if err := s.store.RevokeKey(ctx, person, key.ID, entry); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -229,4 +230,52 @@ func change(t *testing.T, d *desk, random *rand.Rand, who environment.Actor, who
 	}
 	_, err := d.Rename(t.Context(), who, "Name")
 	return attempt{"rename", err}
+}
+
+// fertile is the store while somebody is signed out who defends themselves: when
+// a token is about to be revoked, another is made with whatever still counts.
+type fertile struct {
+	identity.Store
+	make func()
+}
+
+func (f *fertile) RevokeKey(ctx context.Context, holder, id uuid.UUID, a environment.Activity) error {
+	f.make()
+	return f.Store.RevokeKey(ctx, holder, id, a)
+}
+
+// TestSignOutOfSomebodyWhoMakesTokens: whoever took an account over and sees that
+// it is being taken back must not come through with a token made in between, be it
+// by the session or by a token that goes later.
+func TestSignOutOfSomebodyWhoMakesTokens(t *testing.T) {
+	d := newDeskWithAdmin(t)
+	bob := d.join("bob@example.com", identity.Invitation{})
+	_, text, err := d.CreateToken(t.Context(), bob, "first", 0)
+	d.must(err)
+	byToken, err := d.ByBearer(t.Context(), text.Reveal())
+	d.must(err)
+	left := 3
+	store := &fertile{Store: d.store, make: func() {
+		for _, with := range []environment.Actor{bob, byToken} {
+			if _, err := d.Again(t.Context(), with); err == nil && left > 0 {
+				left--
+				_, _, err := d.CreateToken(t.Context(), with, "in between", 0)
+				d.must(err)
+			}
+		}
+	}}
+	n, err := d.service(store).SignOutPerson(t.Context(), d.admin, bob.ID, true)
+	if err != nil || n != 1 {
+		t.Errorf("ended %d, %v; want 1", n, err)
+	}
+	keys, err := d.store.KeysOfPerson(t.Context(), bob.ID)
+	d.must(err)
+	if len(keys) != 2 {
+		t.Errorf("%d tokens were made, want the first and one by it", len(keys))
+	}
+	for _, key := range keys {
+		if key.RevokedAt == nil {
+			t.Errorf("the token %q still counts", key.Name)
+		}
+	}
 }
