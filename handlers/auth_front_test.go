@@ -123,7 +123,7 @@ func (f *authFront) key(k environment.Key) (text string, id uuid.UUID) {
 		f.t.Fatal(err)
 	}
 	k.ID, k.Name, k.Hint = environment.NewID(), "key", token.Hint
-	if err := f.store.CreateKey(f.t.Context(), k, token.Hash[:], environment.Activity{}); err != nil {
+	if err := f.store.CreateKey(f.t.Context(), k, token.Hash[:], 100, environment.Activity{}); err != nil {
 		f.t.Fatal(err)
 	}
 	return secret.Reveal(), k.ID

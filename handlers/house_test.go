@@ -157,7 +157,7 @@ func (h *house) key(kind environment.TokenKind, k environment.Key) (text, id str
 	secret, token, err := environment.NewToken(kind, rand.Reader)
 	h.must(err)
 	k.ID, k.Name, k.Hint = environment.NewID(), "key", token.Hint
-	h.must(h.store.CreateKey(h.t.Context(), k, token.Hash[:], environment.Activity{}))
+	h.must(h.store.CreateKey(h.t.Context(), k, token.Hash[:], 100, environment.Activity{}))
 	return secret.Reveal(), k.ID.String()
 }
 

@@ -6,14 +6,18 @@ import (
 	"errors"
 
 	"berth/environment"
+	"berth/environment/identity"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 )
 
 // CreateKey implements identity.Store.
-func (db *DB) CreateKey(ctx context.Context, k environment.Key, hash []byte, a environment.Activity) error {
+func (db *DB) CreateKey(ctx context.Context, k environment.Key, hash []byte, most int, a environment.Activity) error {
 	return db.tx(ctx, "create a key", func(tx *sqlx.Tx) error {
+		if err := roomForKey(ctx, tx, k, most); err != nil {
+			return err
+		}
 		_, err := exec(ctx, tx, `
 			insert into api_keys (id, person_id, agent_id, name, hash, hint, created_at, created_by, expires_at)
 			values ($1, $2, $3, $4, $5, $6, coalesce($7, now()), $8, $9)`,
@@ -23,6 +27,26 @@ func (db *DB) CreateKey(ctx context.Context, k environment.Key, hash []byte, a e
 		}
 		return record(ctx, tx, a)
 	})
+}
+
+// roomForKey refuses a key beyond the most that a holder may have. It holds the
+// holder's row, so that another server does not make one at the same time.
+func roomForKey(ctx context.Context, tx *sqlx.Tx, k environment.Key, most int) error {
+	table, column, holder := "people", "person_id", k.PersonID
+	if holder == nil {
+		table, column, holder = "agents", "agent_id", k.AgentID
+	}
+	if _, err := exec(ctx, tx, `select 1 from `+table+` where id = $1 for no key update`, holder); err != nil {
+		return err
+	}
+	var n int
+	err := tx.GetContext(ctx, &n, `
+		select count(*) from api_keys
+		where `+column+` = $1 and revoked_at is null and (expires_at is null or expires_at > now())`, holder)
+	if err == nil && n >= most {
+		return identity.TooManyKeys(most)
+	}
+	return err
 }
 
 // KeysOfPerson implements identity.Store: the newest first, revoked ones too.

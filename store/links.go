@@ -17,6 +17,10 @@ const (
 	linkIsOpen  = `used_at is null and revoked_at is null and expires_at > now()`
 )
 
+// linkLock is the advisory lock under which one link at a time is made. Whoever
+// holds it waits for rows of links, and nobody who holds one of those for it.
+const linkLock = 0x626572746c6e6b // "bertlnk"
+
 type linkRow struct {
 	environment.Link
 	RolesDoc stored `db:"roles"`
@@ -34,6 +38,10 @@ func (r linkRow) domain() (environment.Link, error) {
 func (db *DB) CreateLink(ctx context.Context, l environment.Link, hash []byte, a environment.Activity) error {
 	return db.tx(ctx, "create a link", func(tx *sqlx.Tx) error {
 		email := clean(l.Email)
+		// Two made at the same time would each not see the other, and both stay open.
+		if _, err := exec(ctx, tx, `select pg_advisory_xact_lock($1)`, int64(linkLock)); err != nil {
+			return err
+		}
 		_, err := exec(ctx, tx, `
 			update one_time_links set revoked_at = now()
 			where (kind = $1 and email_key = $2 or person_id = $3::uuid) and `+linkIsOpen,

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/environment"
+	"berth/environment/identity"
 
 	"github.com/google/uuid"
 )
@@ -15,7 +16,7 @@ type savedKey struct {
 }
 
 // CreateKey implements identity.Store.
-func (s *Store) CreateKey(_ context.Context, k environment.Key, hash []byte, a environment.Activity) error {
+func (s *Store) CreateKey(_ context.Context, k environment.Key, hash []byte, most int, a environment.Activity) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k.PersonID != nil {
@@ -28,10 +29,26 @@ func (s *Store) CreateKey(_ context.Context, k environment.Key, hash []byte, a e
 			return environment.NotFound("agent")
 		}
 	}
+	n, now := 0, s.now()
+	for _, other := range s.keys {
+		if sameHolder(other.Key, k) && other.Usable(now) {
+			n++
+		}
+	}
+	if n >= most {
+		return identity.TooManyKeys(most)
+	}
 	k.CreatedAt = s.orNow(k.CreatedAt)
 	s.keys[k.ID] = &savedKey{Key: k, hash: slices.Clone(hash)}
 	s.record(a)
 	return nil
+}
+
+func sameHolder(a, b environment.Key) bool {
+	if b.PersonID != nil {
+		return a.PersonID != nil && *a.PersonID == *b.PersonID
+	}
+	return a.AgentID != nil && b.AgentID != nil && *a.AgentID == *b.AgentID
 }
 
 // KeysOfPerson implements identity.Store.

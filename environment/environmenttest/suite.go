@@ -36,7 +36,7 @@ func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
 		{"fleet", testFleet}, {"feed", testFeed}, {"activity filters", testActivityFilters},
 		{"people", testPeople}, {"roles", testRoles}, {"last admin", testLastAdmin}, {"members", testMembersOfMany},
 		{"sessions", testSessions}, {"keys", testKeys}, {"rights go", testRightsGo}, {"passwords", testPasswords},
-		{"links", testLinks}, {"link once", testLinkOnce}, {"first admin", testFirstAdmin}, {"password link", testPasswordLink},
+		{"key limit", testKeyLimit}, {"links", testLinks}, {"one link of many", testOneLinkOfMany}, {"link once", testLinkOnce}, {"first admin", testFirstAdmin}, {"password link", testPasswordLink},
 		{"slow-down", testSlowDown}, {"agents", testAgents}, {"agents' defaults", testAgentDefaults}, {"own work", testOwnWork},
 		{"old drafts", testPruneDrafts}, {"old openings", testPruneAccesses},
 	} {

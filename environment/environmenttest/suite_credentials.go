@@ -24,7 +24,7 @@ func (s suite) key(k environment.Key) (environment.Key, []byte) {
 	s.t.Helper()
 	k.ID, k.Name, k.Hint, k.CreatedBy, k.CreatedAt = environment.NewID(), "laptop", "abcd", "ada", moment(1)
 	hash := []byte("hash of " + k.ID.String())
-	s.must(s.CreateKey(s.t.Context(), k, hash, by("key.created", "person", k.ID)))
+	s.must(s.CreateKey(s.t.Context(), k, hash, 100, by("key.created", "person", k.ID)))
 	return k, hash
 }
 
@@ -163,7 +163,7 @@ func testKeys(t *testing.T, s suite) {
 	s.must(err)
 	same(t, "entries of two revocations of one key", len(log.Items), 1)
 	nobody := environment.NewID()
-	err = s.CreateKey(ctx, environment.Key{ID: environment.NewID(), AgentID: &nobody}, []byte("x"), environment.Activity{})
+	err = s.CreateKey(ctx, environment.Key{ID: environment.NewID(), AgentID: &nobody}, []byte("x"), 1, environment.Activity{})
 	s.code("a key of no agent", err, environment.KindNotFound, "agent_not_found")
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"berth/environment"
@@ -59,7 +58,9 @@ type Store interface {
 	// It returns how many and wakes each one's subject.
 	EndSessions(ctx context.Context, person uuid.UUID, ids []uuid.UUID, a environment.Activity) (int, error)
 
-	CreateKey(ctx context.Context, k environment.Key, hash []byte, a environment.Activity) error
+	// CreateKey is KindConflict with code too_many_keys when the holder has most
+	// keys that count already, be they made by another server at the same time.
+	CreateKey(ctx context.Context, k environment.Key, hash []byte, most int, a environment.Activity) error
 	KeysOfPerson(ctx context.Context, person uuid.UUID) ([]environment.Key, error)
 	KeysOfAgent(ctx context.Context, agent uuid.UUID) ([]environment.Key, error)
 	// RevokeKey revokes a key of that holder (a person or an agent); KindNotFound
@@ -127,7 +128,6 @@ type Service struct {
 	now      func() time.Time
 	log      *slog.Logger
 	slots    chan struct{} // one for each password that is being hashed
-	making   sync.Mutex    // held from counting keys to making one
 	refusals refusals
 }
 

@@ -1,6 +1,10 @@
 package identity
 
-import "berth/environment"
+import (
+	"fmt"
+
+	"berth/environment"
+)
 
 // SessionEnded is the refusal of a session that does not count.
 func SessionEnded() *environment.Error {
@@ -24,6 +28,12 @@ func EmailTaken() *environment.Error {
 func LastAdmin() *environment.Error {
 	return environment.Conflict("last_admin", "This is the last instance admin who can sign in.").
 		Remedy("Make somebody else an instance admin first.")
+}
+
+// TooManyKeys is the refusal of one more key than there may be.
+func TooManyKeys(most int) *environment.Error {
+	return environment.Conflict("too_many_keys", fmt.Sprintf("There are %d already, which is the most.", most)).
+		Remedy("Revoke one that nobody uses.")
 }
 
 // AdminExists is the refusal of the first admin's link once there is an admin.
