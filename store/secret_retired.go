@@ -16,9 +16,14 @@ const heldByLease = `exists (
 			or l.ref is null and l.environment_id is not null and (l.environment_id = s.environment_id
 				or exists (select 1 from secret_bindings b where b.environment_id = l.environment_id and b.secret_id = s.id))))`
 
+// leftByRun tells of a secret s whether something that a run left on a target is
+// to be removed with it yet.
+const leftByRun = `exists (
+	select 1 from run_remains x join environment_leases l on l.id = x.lease_id where l.ref::text like '%' || s.id::text || '%')`
+
 // needed tells of an environment's own secret s whether work that has not ended
 // may need it: a run reads what it needs before it has its lease.
-const needed = `(` + heldByLease + ` or exists (
+const needed = `(` + heldByLease + ` or ` + leftByRun + ` or exists (
 	select 1 from runs r where r.environment_id = s.environment_id
 		and r.status in ('queued', 'acquiring', 'preparing', 'running', 'cancelling')))`
 

@@ -161,6 +161,11 @@ func (s *Store) needed(secret *savedSecret) bool {
 			return true
 		}
 	}
+	for _, x := range s.remains {
+		if bytes.Contains(s.leases[x.LeaseID].Ref, []byte(secret.ID.String())) {
+			return true
+		}
+	}
 	return s.heldByLease(secret)
 }
 

@@ -53,6 +53,7 @@ type Store struct {
 	refused      [][]byte // what begins a value that a key of before sealed
 	probes       map[uuid.UUID]*savedProbe
 	runs         map[uuid.UUID]*savedRun
+	remains      map[uuid.UUID]*savedRemains // by run
 	leases       map[uuid.UUID]environment.Lease
 	servers      map[uuid.UUID]*server
 	activity     []environment.Activity
@@ -68,7 +69,7 @@ func NewStore(now func() time.Time) *Store {
 		settings:     environment.Settings{MaxRunTimeout: int(environment.MaxRunTimeout / time.Second), Revision: 1, UpdatedAt: now()},
 		environments: map[uuid.UUID]*savedEnvironment{}, secrets: map[uuid.UUID]*savedSecret{},
 		bindings: map[uuid.UUID][]environment.SecretBinding{},
-		probes:   map[uuid.UUID]*savedProbe{}, runs: map[uuid.UUID]*savedRun{}, leases: map[uuid.UUID]environment.Lease{},
+		probes:   map[uuid.UUID]*savedProbe{}, runs: map[uuid.UUID]*savedRun{}, remains: map[uuid.UUID]*savedRemains{}, leases: map[uuid.UUID]environment.Lease{},
 		servers: map[uuid.UUID]*server{}, readers: map[uuid.UUID][]chan struct{}{}, identities: newIdentities()}
 }
 

@@ -38,7 +38,7 @@ func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
 		{"sessions", testSessions}, {"keys", testKeys}, {"rights go", testRightsGo}, {"passwords", testPasswords},
 		{"key limit", testKeyLimit}, {"links", testLinks}, {"one link of many", testOneLinkOfMany}, {"link once", testLinkOnce}, {"first admin", testFirstAdmin}, {"password link", testPasswordLink},
 		{"slow-down", testSlowDown}, {"agents", testAgents}, {"agents' defaults", testAgentDefaults}, {"own work", testOwnWork},
-		{"old drafts", testPruneDrafts}, {"old openings", testPruneAccesses},
+		{"old drafts", testPruneDrafts}, {"old openings", testPruneAccesses}, {"remains", testRemains},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			s := suite{t: t, Stores: newStore(t), server: environment.NewID(), node: environment.NewID()}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"berth/environment"
 	"berth/environment/catalogue"
@@ -234,7 +235,14 @@ func testRetiredSecrets(t *testing.T, s suite) {
 	same(t, "secrets that a delete takes along", impact.SecretCount, 0)
 	s.hold(l.ID, environment.LeaseReleasing, environment.LeasePendingCleanup)
 	sweep("while its cleanup waits", 0)
+	r := s.run(c, s.environment("other"))
+	s.must(s.KeepRemains(ctx, r.ID, l.ID))
+	s.move(r.ID, environment.RunCancelled)
 	s.hold(l.ID, environment.LeaseReleased)
+	sweep("while a run's folder is to be removed with it", 0)
+	_, err = s.ClaimRemains(ctx, s.server, 1, time.Minute)
+	s.must(err)
+	s.must(s.DropRemains(ctx, r.ID, s.server))
 	sweep("when the lease is clean", 1)
 	_, _, err = s.Secret(ctx, owned.ID, "latest")
 	s.code("read a swept secret", err, environment.KindNotFound, environment.CodeSecretMissing)

@@ -46,7 +46,7 @@ func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume 
 		out.close()
 		return w.exec(ctx, ref, g, false)
 	case err != nil:
-		return w.endWithout(ctx, out, err, resume, execer, ref)
+		return w.endWithout(ctx, out, err, resume, ref)
 	case !settled(w.run):
 		err = w.settle(ctx, out, result)
 	}
@@ -58,17 +58,16 @@ func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume 
 
 // endWithout ends a run of whose end the driver could not say anything. What is
 // left of it on the target is removed when that can be.
-func (w *worker) endWithout(ctx context.Context, out *collector, cause error, resumed bool, execer environment.Execer, ref environment.Ref) error {
+func (w *worker) endWithout(ctx context.Context, out *collector, cause error, resumed bool, ref environment.Ref) error {
+	if w.run.Process != nil && environment.CodeOf(cause) != notFound {
+		if err := w.keepRemains(ctx); err != nil {
+			return err
+		}
+	}
 	if err := w.recordError(ctx, out, cause, resumed); err != nil {
 		return err
 	}
-	if err := w.wrapUp(ctx, ref.Spec); err != nil {
-		return err
-	}
-	if run := w.run; run.Process != nil && environment.CodeOf(cause) != notFound {
-		w.crew.Go(func(ctx context.Context) { w.remains(ctx, execer, ref, run) })
-	}
-	return nil
+	return w.wrapUp(ctx, ref.Spec)
 }
 
 func (w *worker) received(ctx context.Context, resume bool) (map[environment.Stream]int64, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"berth/environment"
 	"berth/environment/environmenttest"
@@ -157,6 +158,29 @@ func (s *serverStore) AppendOutput(ctx context.Context, id, owner uuid.UUID, chu
 		s.mu.Unlock()
 		return s.Store.AppendOutput(ctx, id, owner, chunks)
 	})
+}
+
+func (s *serverStore) KeepRemains(ctx context.Context, run, lease uuid.UUID) error {
+	return s.write(func() error { return s.Store.KeepRemains(ctx, run, lease) })
+}
+
+func (s *serverStore) ClaimRemains(ctx context.Context, owner uuid.UUID, limit int, hold time.Duration) ([]environment.Remains, error) {
+	if err := s.read(); err != nil {
+		return nil, err
+	}
+	return s.Store.ClaimRemains(ctx, owner, limit, hold)
+}
+
+func (s *serverStore) PostponeRemains(ctx context.Context, run, owner uuid.UUID, wait time.Duration) (over bool, err error) {
+	err = s.write(func() (err error) {
+		over, err = s.Store.PostponeRemains(ctx, run, owner, wait)
+		return err
+	})
+	return over, err
+}
+
+func (s *serverStore) DropRemains(ctx context.Context, run, owner uuid.UUID) error {
+	return s.write(func() error { return s.Store.DropRemains(ctx, run, owner) })
 }
 
 func (s *serverStore) CreateLease(ctx context.Context, l environment.Lease) error {

@@ -49,6 +49,19 @@ type Store interface {
 	// never those of owner itself: they are in its hands, even when it could not
 	// beat for a while.
 	OrphanedRuns(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Run, error)
+
+	// KeepRemains notes that a run may have left something on the target of a
+	// lease, to be removed once the run has ended, for environment.RemainsKept at
+	// most. A second note changes nothing.
+	KeepRemains(ctx context.Context, run, lease uuid.UUID) error
+	// ClaimRemains gives owner what is due of ended runs, and what a dead server
+	// was at, for the time of hold. Nobody else gets it meanwhile.
+	ClaimRemains(ctx context.Context, owner uuid.UUID, limit int, hold time.Duration) ([]environment.Remains, error)
+	// PostponeRemains notes that owner's try failed and the next one is due after
+	// wait; true when the time for tries is over and they are forgotten.
+	PostponeRemains(ctx context.Context, run, owner uuid.UUID, wait time.Duration) (bool, error)
+	// DropRemains forgets what owner has removed.
+	DropRemains(ctx context.Context, run, owner uuid.UUID) error
 }
 
 // Filter narrows a list of runs; newest first.
@@ -100,6 +113,8 @@ type Service struct {
 
 	mu     sync.Mutex
 	active map[uuid.UUID]*worker // by run
+
+	clearing int // tries to remove what runs left, under way
 }
 
 // New returns the service. Nothing runs before Run. A zero Grace is
@@ -117,7 +132,8 @@ const (
 	takeOverBatch = 100
 )
 
-// Run is the service's loop: it takes up what dead servers left. When ctx ends
+// Run is the service's loop: it takes up what dead servers left, and removes
+// what lost runs left on targets that can be reached again. When ctx ends
 // it lets go of running work (ErrDetach) and returns when that is done.
 func (s *Service) Run(ctx context.Context) error {
 	s.crew.Open(ctx)
@@ -127,6 +143,9 @@ func (s *Service) Run(ctx context.Context) error {
 	for {
 		if _, err := s.Tick(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("take over runs of dead servers", "err", err)
+		}
+		if err := s.clearRemains(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("claim what lost runs left", "err", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -153,6 +153,70 @@ func TestRun_lostLeavesNothing(t *testing.T) {
 	})
 }
 
+// TestRun_lostLeavesNothingThoughItsServerDies: another server goes on with what
+// a run left, and nobody does for ever.
+func TestRun_lostLeavesNothingThoughItsServerDies(t *testing.T) {
+	for name, c := range map[string]struct {
+		away time.Duration
+		kept int
+	}{
+		"back after a day":  {24 * time.Hour, 0},
+		"back after a week": {environment.RemainsKept + time.Hour, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			there := newTarget(out(0, "kept"), exit(time.Second, 0))
+			there.refuseEnd = environment.Unavailable(environment.CodeConnectionLost, "The connection broke.")
+			inBubble(t, there, func(t *testing.T, b *bed) {
+				lost := b.end(b.start(b.input("x")).ID)
+				time.Sleep(time.Minute)
+				b.server.kill()
+				time.Sleep(time.Minute)
+				b.boot()
+				time.Sleep(c.away)
+				there.set(func(t *target) { t.refuseEnd = nil })
+				time.Sleep(10 * time.Minute)
+				there.mu.Lock()
+				defer there.mu.Unlock()
+				if len(there.works) != c.kept || there.starts[lost.ID.String()] != 1 {
+					t.Errorf("%d folders on the target, want %d; started %d times", len(there.works), c.kept, there.starts[lost.ID.String()])
+				}
+			})
+		})
+	}
+}
+
+// TestRun_killedBetweenTheLastStepsLeavesNothing kills the server at each of the
+// writes around the end of a lost run.
+func TestRun_killedBetweenTheLastStepsLeavesNothing(t *testing.T) {
+	for at := 4; ; at++ {
+		there := newTarget(out(0, "kept"), exit(time.Second, 0))
+		there.refuseEnd = environment.Unavailable(environment.CodeConnectionLost, "The connection broke.")
+		reached := false
+		inBubble(t, there, func(t *testing.T, b *bed) {
+			b.server.store.mu.Lock()
+			b.server.store.crashAt = at
+			b.server.store.mu.Unlock()
+			r := b.start(b.input("x"))
+			time.Sleep(20 * time.Second)
+			if reached = b.server.store.dead(); !reached {
+				return
+			}
+			b.boot()
+			b.end(r.ID)
+			there.set(func(t *target) { t.refuseEnd = nil })
+			time.Sleep(10 * time.Minute)
+			there.mu.Lock()
+			defer there.mu.Unlock()
+			if len(there.works) != 0 || there.starts[r.ID.String()] != 1 {
+				t.Errorf("killed at write %d: %d folders on the target, started %d times", at, len(there.works), there.starts[r.ID.String()])
+			}
+		})
+		if !reached || t.Failed() {
+			break
+		}
+	}
+}
+
 func TestRun_targetNotReached(t *testing.T) {
 	refused := environment.Unavailable(environment.CodeConnectRefused, "u@h:22: connection refused.").Remedy("Start sshd.")
 	for name, prepare := range map[string]func(*target){
