@@ -73,7 +73,7 @@ func (s *Service) checkOwn(ctx context.Context, actor environment.Actor, passwor
 	if err != nil {
 		return err
 	}
-	keys := []string{accountKey(person.Email)}
+	keys := accountKeys(person.Email, "signed in")
 	ok, _, err := s.matches(ctx, proof{keys: keys, hash: hash, may: true, password: password})
 	if err != nil {
 		return err
@@ -81,5 +81,5 @@ func (s *Service) checkOwn(ctx context.Context, actor environment.Actor, passwor
 	if !ok {
 		return problem("currentPassword", "This is not your password.")
 	}
-	return s.store.SignedIn(ctx, keys)
+	return s.store.SignedIn(ctx, keys[:1])
 }

@@ -103,8 +103,8 @@ func (s *Service) prove(ctx context.Context, email string, password environment.
 	if stale {
 		s.rehash(ctx, person.ID, hash, password)
 	}
-	// The address's failures stay: with an account of one's own one could else
-	// guess at those of others for ever.
+	// The other failures stay. With an account of one's own one could else guess at
+	// those of others for ever, and those of strangers are not this person's.
 	return person, hash, s.store.SignedIn(ctx, keys[:1])
 }
 
@@ -160,12 +160,16 @@ func (s *Service) rehash(ctx context.Context, person uuid.UUID, old string, pass
 	}
 }
 
-// failureKeys are what failures are counted under, the account first.
+// failureKeys are what failures are counted under: the account as it is tried from
+// there, the account as it is tried from everywhere, and the address.
 func failureKeys(email string, from Client) []string {
-	return []string{accountKey(email), addressPrefix + from.Network()}
+	return append(accountKeys(email, from.Network()), addressPrefix+from.Network())
 }
 
-func accountKey(email string) string { return accountPrefix + accountHash(email) }
+func accountKeys(email, from string) []string {
+	account := accountHash(email)
+	return []string{accountPrefix + account + "@" + from, everywherePrefix + account}
+}
 
 // accountHash stands for an address that somebody entered, whether there is such
 // an account or not.

@@ -153,8 +153,45 @@ func TestNobodysAccountSlowsDownToo(t *testing.T) {
 		_, _, err := d.SignIn(t.Context(), "nobody@example.com", secret("x"), here)
 		d.refused("the first six", err, environment.KindUnauthenticated, "sign_in_failed")
 	}
-	_, _, err := d.SignIn(t.Context(), " NOBODY@example.com", secret("x"), identity.Client{Address: "192.0.2.99"})
-	d.refused("the seventh, from elsewhere", err, environment.KindLimited, environment.CodeRateLimited)
+	_, _, err := d.SignIn(t.Context(), " NOBODY@example.com", secret("x"), here)
+	d.refused("the seventh", err, environment.KindLimited, environment.CodeRateLimited)
+}
+
+// TestNobodyKeepsSomebodyOut: else it would take one wrong password each quarter
+// of an hour to keep the only admin from signing in.
+func TestNobodyKeepsSomebodyOut(t *testing.T) {
+	d := newDeskWithAdmin(t)
+	for range 20 {
+		_, _, err := d.SignIn(t.Context(), adminEmail, secret("wrong"), identity.Client{Address: "203.0.113.9"})
+		d.refused("a stranger's try", err, environment.KindUnauthenticated, "sign_in_failed")
+		d.clock.pass(15 * time.Minute)
+	}
+	_, _, err := d.SignIn(t.Context(), adminEmail, secret("wrong"), identity.Client{Address: "203.0.113.9"})
+	d.refused("the stranger's last", err, environment.KindUnauthenticated, "sign_in_failed")
+	_, _, err = d.SignIn(t.Context(), adminEmail, secret(adminPassword), identity.Client{Address: "203.0.113.9"})
+	d.refused("from there", err, environment.KindLimited, environment.CodeRateLimited)
+	_, _, err = d.SignIn(t.Context(), adminEmail, secret(adminPassword), here)
+	d.must(err)
+}
+
+// TestGuessesFromEverywhere: an account that is tried from a hundred networks is
+// slow for all of them, though not for long.
+func TestGuessesFromEverywhere(t *testing.T) {
+	for _, email := range []string{adminEmail, "nobody@example.com"} {
+		d := newDeskWithAdmin(t)
+		from := func(n int) identity.Client { return identity.Client{Address: fmt.Sprintf("203.0.%d.7", n)} }
+		for n := range 101 {
+			_, _, err := d.SignIn(t.Context(), email, secret("wrong"), from(n))
+			d.refused("a guess at "+email, err, environment.KindUnauthenticated, "sign_in_failed")
+		}
+		_, _, err := d.SignIn(t.Context(), email, secret("wrong"), from(200))
+		d.refused("from one more network", err, environment.KindLimited, environment.CodeRateLimited)
+		_, _, err = d.SignIn(t.Context(), "another@example.com", secret("wrong"), from(201))
+		d.refused("another account", err, environment.KindUnauthenticated, "sign_in_failed")
+		d.clock.pass(time.Minute)
+		_, _, err = d.SignIn(t.Context(), email, secret("wrong"), from(202))
+		d.refused("after a minute", err, environment.KindUnauthenticated, "sign_in_failed")
+	}
 }
 
 // TestOwnAccountForgivesNoGuesses: whoever has an account of one's own could else

@@ -8,21 +8,28 @@ import (
 // ForgivenAfter is how long a failure counts.
 const ForgivenAfter = time.Hour
 
-// accountPrefix and addressPrefix begin the keys under which failures count.
+// What the keys begin with under which failures count: of an account as it is tried
+// from one network, of an account as it is tried from everywhere, of a network.
 const (
-	accountPrefix = "account:"
-	addressPrefix = "address:"
+	accountPrefix    = "account:"
+	everywherePrefix = "everywhere:"
+	addressPrefix    = "address:"
 )
 
 // WaitAfter is how long the next attempt under a key must wait after so many
 // failures: none after the first few, then 1 s, doubled by each. A wait that
-// grows stops a guesser, and somebody who forgot loses seconds; nobody is locked
-// out for good. An address may be that of a whole office, so it fails more often
-// before it waits, and never waits for long.
+// grows stops a guesser, and somebody who forgot loses seconds. It grows long only
+// for an account as it is tried from one network: else anybody could keep its owner
+// out, by one wrong password each quarter of an hour. An address may be that of a
+// whole office, and an account may be tried from many networks at once, so these
+// fail more often before they wait, and never wait for long.
 func WaitAfter(key string, failures int) time.Duration {
 	free, longest := 5, 15*time.Minute
-	if strings.HasPrefix(key, addressPrefix) {
+	switch {
+	case strings.HasPrefix(key, addressPrefix):
 		free, longest = 50, time.Minute
+	case strings.HasPrefix(key, everywherePrefix):
+		free, longest = 100, time.Minute
 	}
 	beyond := failures - free
 	switch {
