@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"berth/environment"
-	"berth/environment/access"
 	"berth/views"
 
 	"github.com/labstack/echo/v4"
@@ -74,12 +73,8 @@ func (s *server) showGeneral(c echo.Context, status int, values views.GeneralVal
 	if err != nil {
 		return err
 	}
-	page := views.NewGeneralSettings(values, all.Items, mayManageSettings(actor), failed)
+	page := views.NewGeneralSettings(values, all.Items, failed)
 	return s.show(c, status, "General", views.SectionGeneral, views.GeneralSettings(page))
-}
-
-func mayManageSettings(actor environment.Actor) bool {
-	return access.May(actor, access.ManageSettings, access.Instance) == nil
 }
 
 // experimentalPage shows the flags.
@@ -92,7 +87,7 @@ func (s *server) experimentalPage(c echo.Context) error {
 }
 
 func (s *server) showExperimental(c echo.Context, status int, settings environment.Settings, failed *environment.Error) error {
-	page := views.NewExperimentalSettings(settings, mayManageSettings(s.actor(c)), failed)
+	page := views.NewExperimentalSettings(settings, failed)
 	return s.show(c, status, "Experimental", views.SectionExperimental, views.ExperimentalSettings(page))
 }
 

@@ -12,16 +12,12 @@ type SettingsState string
 
 // The states of a settings form.
 const (
-	SettingsShown    SettingsState = "shown"
-	SettingsInvalid  SettingsState = "invalid"
-	SettingsReadOnly SettingsState = "read-only"
+	SettingsShown   SettingsState = "shown"
+	SettingsInvalid SettingsState = "invalid"
 )
 
-func settingsState(mayManage bool, failed *environment.Error) SettingsState {
-	switch {
-	case !mayManage:
-		return SettingsReadOnly
-	case failed != nil:
+func settingsState(failed *environment.Error) SettingsState {
+	if failed != nil {
 		return SettingsInvalid
 	}
 	return SettingsShown
@@ -51,8 +47,8 @@ func GeneralValuesOf(s environment.Settings) GeneralValues {
 
 // NewGeneralSettings makes the form. failed is why the last save was refused;
 // nil for none.
-func NewGeneralSettings(v GeneralValues, all []environment.EnvironmentView, mayManage bool, failed *environment.Error) GeneralSettingsProps {
-	p := GeneralSettingsProps{state: settingsState(mayManage, failed), defaultID: v.DefaultEnvironmentID, maxRun: v.MaxRunTimeoutSec, errors: fieldErrors(failed)}
+func NewGeneralSettings(v GeneralValues, all []environment.EnvironmentView, failed *environment.Error) GeneralSettingsProps {
+	p := GeneralSettingsProps{state: settingsState(failed), defaultID: v.DefaultEnvironmentID, maxRun: v.MaxRunTimeoutSec, errors: fieldErrors(failed)}
 	p.environments = []ui.Option{{Label: "None: each run names its environment"}}
 	for _, e := range all {
 		if e.Status == environment.StatusActive || e.IsDefault {
@@ -73,8 +69,8 @@ type ExperimentalSettingsProps struct {
 }
 
 // NewExperimentalSettings makes the form.
-func NewExperimentalSettings(s environment.Settings, mayManage bool, failed *environment.Error) ExperimentalSettingsProps {
-	p := ExperimentalSettingsProps{state: settingsState(mayManage, failed), settings: s}
+func NewExperimentalSettings(s environment.Settings, failed *environment.Error) ExperimentalSettingsProps {
+	p := ExperimentalSettingsProps{state: settingsState(failed), settings: s}
 	if failed != nil {
 		p.failure = failed.Message
 	}

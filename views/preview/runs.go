@@ -25,6 +25,15 @@ func runForm(v views.RunValues, settings environment.Settings, failed *environme
 	return views.RunForm(views.NewRunForm(example.Acme(), v, example.Environments(), true, settings, failed))
 }
 
+// runVariables are values with rows that are wrong, look secret, or are empty.
+func runVariables() views.RunValues {
+	v := views.NewRunValues()
+	v.Command, v.EnvironmentID, v.Stdin = "make deploy", example.ReadySSH().ID.String(), environment.NewSecret("yes\n")
+	v.Vars = []views.VarValue{{Name: "STAGE", Value: environment.NewSecret("test")}, {Name: "2ND", Value: environment.NewSecret("x")},
+		{Name: "DEPLOY_TOKEN", Sealed: "sealed"}}
+	return v
+}
+
 func runs() []Preview {
 	var all []Preview
 	for _, s := range environment.RunStatuses() {
@@ -36,6 +45,7 @@ func runs() []Preview {
 	}
 	failed := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "command", Message: "Enter a command."}}))
 	running, binary := example.Run(environment.RunSucceeded), environment.WorkspaceEntry{Path: "logo.png", Content: []byte{0x89, 'P', 'N', 'G', 0xff}, Size: 5}
+	wrong := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "env.2ND", Message: environment.EnvNameProblem("2ND")}}))
 	files := func(e environment.WorkspaceEntry, failed *environment.Error) templ.Component {
 		return views.RunFiles(views.NewRunFiles(running, e, failed))
 	}
@@ -55,6 +65,7 @@ func runs() []Preview {
 		{"run-form.ready.restricted", Runs, views.RunForm(member)},
 		{"run-page.succeeded.restricted", Runs, views.RunPage(seen)},
 		{"run-form.invalid", Runs, runForm(views.NewRunValues(), example.Settings(), failed)},
+		{"run-form.invalid.variables", Runs, runForm(runVariables(), example.Settings(), wrong)},
 		{"run-form.blocked", Runs, runForm(views.NewRunValues(), example.SettingsOff(), nil)},
 		{"run-list.filled", Runs, views.RunList(views.NewRunList(example.Runs(), example.Now()))},
 		{"run-list.none", Runs, views.RunList(views.NewRunList(nil, example.Now()))},
@@ -68,11 +79,11 @@ func runs() []Preview {
 }
 
 func instance() []Preview {
-	general := func(mayManage bool, failed *environment.Error) templ.Component {
-		return views.GeneralSettings(views.NewGeneralSettings(views.GeneralValuesOf(example.Settings()), example.Environments(), mayManage, failed))
+	general := func(failed *environment.Error) templ.Component {
+		return views.GeneralSettings(views.NewGeneralSettings(views.GeneralValuesOf(example.Settings()), example.Environments(), failed))
 	}
-	experimental := func(mayManage bool, failed *environment.Error) templ.Component {
-		return views.ExperimentalSettings(views.NewExperimentalSettings(example.Settings(), mayManage, failed))
+	experimental := func(failed *environment.Error) templ.Component {
+		return views.ExperimentalSettings(views.NewExperimentalSettings(example.Settings(), failed))
 	}
 	wrong := environment.AsError(environment.InvalidFields([]environment.FieldError{{Field: "maxRunTimeoutSec", Message: "This is a number from 1 to 86400."}}))
 	taken := environment.Conflict(environment.CodeNameTaken, "There is a company of that name already.")
@@ -80,12 +91,10 @@ func instance() []Preview {
 		return views.ErrorPage(views.NewErrorPage(e, "0199453c-10ff").For("", true))
 	}
 	return []Preview{
-		{"general-settings.shown", Instance, general(true, nil)},
-		{"general-settings.invalid", Instance, general(true, wrong)},
-		{"general-settings.read-only", Instance, general(false, nil)},
-		{"experimental-settings.shown", Instance, experimental(true, nil)},
-		{"experimental-settings.invalid", Instance, experimental(true, environment.Conflict("settings_changed", "The settings were changed in between. Load the page again."))},
-		{"experimental-settings.read-only", Instance, experimental(false, nil)},
+		{"general-settings.shown", Instance, general(nil)},
+		{"general-settings.invalid", Instance, general(wrong)},
+		{"experimental-settings.shown", Instance, experimental(nil)},
+		{"experimental-settings.invalid", Instance, experimental(environment.Conflict("settings_changed", "The settings were changed in between. Load the page again."))},
 		{"companies-page.shown", Instance, views.CompaniesPage(views.NewCompaniesPage(example.Companies(), true, "", nil))},
 		{"companies-page.read-only", Instance, views.CompaniesPage(views.NewCompaniesPage(example.Companies()[:1], false, "", nil))},
 		{"companies-page.none", Instance, views.CompaniesPage(views.NewCompaniesPage(nil, true, "", nil))},
