@@ -9,6 +9,9 @@ import (
 	"berth/environment"
 )
 
+// anyEnvironment stands in a body for the id of one.
+const anyEnvironment = "ENVIRONMENT"
+
 // TestNothingIsUsedWhileEnvironmentsAreOff: by the API and by forms, for who may;
 // reading, cancelling and releasing go on.
 func TestNothingIsUsedWhileEnvironmentsAreOff(t *testing.T) {
@@ -22,6 +25,12 @@ func TestNothingIsUsedWhileEnvironmentsAreOff(t *testing.T) {
 		{"POST /api/environments/:id/probe", ""}, {"POST /api/companies/:c/environments/probe-config", draft},
 		{"POST /api/environments/scan-host-key", `{"host":"h"}`}, {"POST /api/environments/:id/trust-host-key", `{"fingerprint":"SHA256:abc"}`},
 		{"POST /api/companies/:c/runs", `{"command":["true"]}`},
+		{"PATCH /api/instance/settings", `{"defaultEnvironmentId":"` + anyEnvironment + `"}`},
+		{"POST /api/companies/:c/agents", `{"name":"Other","defaultEnvironmentId":"` + anyEnvironment + `"}`},
+		{"PATCH /api/agents/:id", `{"defaultEnvironmentId":"` + anyEnvironment + `"}`},
+		{"POST /company/settings/instance/general", "maxRunTimeoutSec=900&defaultEnvironmentId=" + anyEnvironment},
+		{"POST /companies/:c/agents", "name=Other&defaultEnvironmentId=" + anyEnvironment},
+		{"POST /companies/:c/agents/:id", "name=Other&defaultEnvironmentId=" + anyEnvironment},
 		{"POST " + base, box}, {"POST " + base + "/:id", box}, {"POST " + base + "/test-all", ""}, {"POST " + base + "/drafts/probe", box},
 		{"POST " + base + "/drafts/scan", box}, {"POST " + base + "/:id/archive", ""}, {"POST " + base + "/:id/restore", ""},
 		{"POST " + base + "/:id/delete", ""}, {"POST " + base + "/:id/trust", box}, {"POST " + base + "/:id/probes", ""},
@@ -32,7 +41,7 @@ func TestNothingIsUsedWhileEnvironmentsAreOff(t *testing.T) {
 			h.switchTo(environment.SettingsPatch{EnableEnvironments: new(false)})
 			method, pattern, _ := strings.Cut(tc.route, " ")
 			before := h.store.Fingerprint()
-			a := h.ask(actor, method, h.fill(pattern, actor), tc.body)
+			a := h.ask(actor, method, h.fill(pattern, actor), strings.ReplaceAll(tc.body, anyEnvironment, h.ids["environment"]))
 			if a.Status != http.StatusConflict || !strings.Contains(a.Body, "turned off") || !strings.Contains(a.Body, "Experimental") {
 				t.Errorf("%d %.300s", a.Status, a.Body)
 			}
@@ -79,6 +88,10 @@ func TestLocalIsNotThereForManagedSandboxes(t *testing.T) {
 			t.Errorf("%s: %d %.300s", tc.route, a.Status, a.Body)
 		}
 	}
+	a := h.ask(actor, "POST", h.fill("/api/companies/:c/environments/probe-config", actor), `{"driver":"local","config":{}}`)
+	if a.Status != http.StatusConflict || !strings.Contains(a.Body, "managed_sandbox_unavailable") {
+		t.Errorf("a draft of Local is tested: %d %s", a.Status, a.Body)
+	}
 	for _, pattern := range []string{"/api/companies/:c/environments", base} {
 		if a := h.ask(actor, "GET", h.fill(pattern, actor), ""); a.Status != 200 || strings.Contains(a.Body, h.ids["local"]) {
 			t.Errorf("%s: %d, and Local is in it", pattern, a.Status)
@@ -87,6 +100,17 @@ func TestLocalIsNotThereForManagedSandboxes(t *testing.T) {
 	for name, body := range map[string]string{"by its id": `{"environmentId":"` + h.ids["local"] + `","command":["true"]}`, "as the default": `{"command":["true"]}`} {
 		if a := h.ask(actor, "POST", h.fill("/api/companies/:c/runs", actor), body); a.Status != http.StatusConflict || !strings.Contains(a.Body, "managed_sandbox_unavailable") {
 			t.Errorf("a run %s: %d %s", name, a.Status, a.Body)
+		}
+	}
+}
+
+// TestListsOfNoCompany: whoever may see every company is told that there is none.
+func TestListsOfNoCompany(t *testing.T) {
+	h := newHouse(t, "instance admin")
+	for _, thing := range []string{"", "/environments", "/environments/capabilities", "/runs", "/secrets", "/activity", "/members", "/agents"} {
+		a := h.ask("instance admin", "GET", "/api/companies/"+environment.NewID().String()+thing, "")
+		if a.Status != http.StatusNotFound || !strings.Contains(a.Body, `"company_not_found"`) {
+			t.Errorf("%s: %d %s", thing, a.Status, a.Body)
 		}
 	}
 }

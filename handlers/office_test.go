@@ -56,6 +56,8 @@ func newOffice(t *testing.T) *office {
 	company, err := d.Catalogue.CreateCompany(t.Context(), environment.LocalOperator(), "Acme")
 	o.must(err)
 	o.company = company.ID.String()
+	_, err = d.Catalogue.UpdateSettings(t.Context(), environment.LocalOperator(), environment.SettingsPatch{EnableEnvironments: new(true)})
+	o.must(err)
 	link, err := d.Identity.FirstAdminLink(t.Context())
 	o.must(err)
 	_, _, err = d.Identity.Redeem(t.Context(), link.Reveal(), identity.Redemption{Email: "ada@example.com", Name: "Ada", Password: environment.NewSecret(officePassword)}, identity.Client{})

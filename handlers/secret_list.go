@@ -8,7 +8,7 @@ import (
 
 // secretList answers GET /api/companies/:c/secrets.
 func (s *server) secretList(c echo.Context) error {
-	company, err := pathID(c, "c", "company")
+	company, err := s.company(c)
 	if err != nil {
 		return err
 	}
@@ -16,7 +16,7 @@ func (s *server) secretList(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.Secrets.List(c.Request().Context(), s.actor(c), company, w.Limit, w.Cursor)
+	page, err := s.Secrets.List(c.Request().Context(), s.actor(c), company.ID, w.Limit, w.Cursor)
 	if err != nil {
 		return err
 	}

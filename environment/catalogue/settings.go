@@ -39,8 +39,9 @@ func (s *Service) enabled(ctx context.Context) error {
 // UpdateSettings changes what the patch names. The default environment must
 // exist (environment_not_found) and be active (environment_inactive), both
 // KindInvalid, and not be Local while only managed sandboxes are allowed:
-// KindConflict with code managed_sandbox_unavailable. A patch that changes
-// nothing writes nothing.
+// KindConflict with code managed_sandbox_unavailable. While environments are off
+// another default is KindConflict with code environments_disabled. A patch that
+// changes nothing writes nothing.
 func (s *Service) UpdateSettings(ctx context.Context, actor environment.Actor, p environment.SettingsPatch) (environment.Settings, error) {
 	if err := access.May(actor, access.ManageSettings, access.Instance); err != nil {
 		return environment.Settings{}, err
@@ -66,10 +67,16 @@ func (s *Service) UpdateSettings(ctx context.Context, actor environment.Actor, p
 	return next, nil
 }
 
-// canBeDefault refuses a default that no run could resolve to.
+// canBeDefault refuses another default that no run could resolve to.
 func (s *Service) canBeDefault(ctx context.Context, old environment.Settings, p environment.SettingsPatch) error {
-	if p.DefaultEnvironmentID == nil {
+	if p.DefaultEnvironmentID == nil || idText(p.DefaultEnvironmentID) == idText(old.DefaultEnvironmentID) {
 		return nil
+	}
+	if p.EnableEnvironments != nil {
+		old.EnableEnvironments = *p.EnableEnvironments
+	}
+	if err := old.Refusal(); err != nil {
+		return err
 	}
 	if p.EnableManagedSandboxOnly != nil {
 		old.EnableManagedSandboxOnly = *p.EnableManagedSandboxOnly

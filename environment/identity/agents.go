@@ -60,7 +60,8 @@ func (s *Service) Self(ctx context.Context, actor environment.Actor) (environmen
 }
 
 // CreateAgent makes an agent of a company. KindInvalid at the fields name,
-// adapterType and defaultEnvironmentId, KindConflict with code name_taken.
+// adapterType and defaultEnvironmentId, KindConflict with code name_taken, or
+// environments_disabled for a default while environments are off.
 func (s *Service) CreateAgent(ctx context.Context, actor environment.Actor, company uuid.UUID, in NewAgent) (environment.Agent, error) {
 	if err := s.mayManageIn(ctx, actor, company); err != nil {
 		return environment.Agent{}, err
@@ -74,6 +75,9 @@ func (s *Service) CreateAgent(ctx context.Context, actor environment.Actor, comp
 	}
 	patch, err := patch.clean()
 	if err != nil {
+		return environment.Agent{}, err
+	}
+	if err := s.mayUse(ctx, in.DefaultEnvironmentID); err != nil {
 		return environment.Agent{}, err
 	}
 	now := s.now()
@@ -107,6 +111,11 @@ func (s *Service) UpdateAgent(ctx context.Context, actor environment.Actor, id u
 	changes := p.changes(old)
 	if len(changes) == 0 {
 		return old, nil
+	}
+	if idText(p.DefaultEnvironmentID) != idText(old.DefaultEnvironmentID) {
+		if err := s.mayUse(ctx, p.DefaultEnvironmentID); err != nil {
+			return environment.Agent{}, err
+		}
 	}
 	entry := s.entry(ctx, actor, "agent.updated", "agent", id, changes.details())
 	agent, err := s.store.UpdateAgent(ctx, id, p, inCompany(entry, old.CompanyID))
@@ -145,6 +154,19 @@ func mayAssign(actor environment.Actor, company uuid.UUID, p AgentPatch) error {
 		return nil
 	}
 	return access.May(actor, access.AssignEnvironment, access.Company(company))
+}
+
+// mayUse is KindConflict with code environments_disabled when somebody chooses an
+// environment while they are turned off.
+func (s *Service) mayUse(ctx context.Context, chosen *uuid.UUID) error {
+	if chosen == nil {
+		return nil
+	}
+	settings, err := s.store.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	return settings.Refusal()
 }
 
 // clean returns the patch as it is stored, or what is wrong with it.

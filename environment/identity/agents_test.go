@@ -19,14 +19,44 @@ func (d *desk) keeper() environment.Actor {
 	}})
 }
 
-// target is an active environment.
+// target is an active environment, where they are turned on.
 func (d *desk) target() uuid.UUID {
 	d.t.Helper()
+	d.turn(true)
 	local, err := d.store.EnsureLocal(d.t.Context(), environment.Environment{
 		ID: environment.NewID(), Name: "Local", Driver: environment.DriverLocal, Status: environment.StatusActive,
 	}, false)
 	d.must(err)
 	return local.ID
+}
+
+// turn turns environments on or off.
+func (d *desk) turn(on bool) {
+	d.t.Helper()
+	_, err := d.store.UpdateSettings(d.t.Context(), environment.SettingsPatch{EnableEnvironments: &on}, environment.Activity{})
+	d.must(err)
+}
+
+// TestNoEnvironmentIsChosenWhileTheyAreOff: the one that an agent has may stay, and
+// may be taken away.
+func TestNoEnvironmentIsChosenWhileTheyAreOff(t *testing.T) {
+	d := newDeskWithAdmin(t)
+	keeper, target := d.keeper(), d.target()
+	agent, err := d.CreateAgent(t.Context(), keeper, d.home, identity.NewAgent{Name: "has one", DefaultEnvironmentID: &target})
+	d.must(err)
+	other, err := d.CreateAgent(t.Context(), keeper, d.home, identity.NewAgent{Name: "has none"})
+	d.must(err)
+	d.turn(false)
+	_, err = d.CreateAgent(t.Context(), keeper, d.home, identity.NewAgent{Name: "new", DefaultEnvironmentID: &target})
+	d.refused("a new agent's", err, environment.KindConflict, "environments_disabled")
+	_, err = d.UpdateAgent(t.Context(), keeper, other.ID, identity.AgentPatch{DefaultEnvironmentID: &target})
+	d.refused("another's", err, environment.KindConflict, "environments_disabled")
+	_, err = d.UpdateAgent(t.Context(), keeper, agent.ID, identity.AgentPatch{Name: pointer("renamed"), DefaultEnvironmentID: &target})
+	d.must(err)
+	agent, err = d.UpdateAgent(t.Context(), keeper, agent.ID, identity.AgentPatch{ClearDefault: true})
+	if err != nil || agent.Name != "renamed" || agent.DefaultEnvironmentID != nil {
+		t.Errorf("the agent is %+v, %v", agent, err)
+	}
 }
 
 func TestCreateAgent(t *testing.T) {

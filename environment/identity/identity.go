@@ -51,6 +51,7 @@ type Store interface {
 	Rehash(ctx context.Context, person uuid.UUID, from, to string) error
 	// Company is KindNotFound with code company_not_found.
 	Company(context.Context, uuid.UUID) (environment.Company, error)
+	Settings(context.Context) (environment.Settings, error)
 
 	CreateSession(ctx context.Context, s environment.Session, expires time.Time, a environment.Activity) error
 	Sessions(ctx context.Context, person uuid.UUID) ([]environment.Session, error)

@@ -78,15 +78,21 @@ func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env e
 }
 
 // StartDraft begins a probe of values that are not saved. baseID is the row
-// that the form edits; nil for a new one.
+// that the form edits; nil for a new one. KindConflict with code
+// environments_disabled, or managed_sandbox_unavailable for Local while that is
+// hidden.
 func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Probe, error) {
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return environment.Probe{}, err
 	}
-	if _, err := s.enabled(ctx); err != nil {
+	settings, err := s.enabled(ctx)
+	if err != nil {
 		return environment.Probe{}, err
 	}
 	spec, err := s.specs.DraftSpec(ctx, actor, company, baseID, d)
+	if err == nil && settings.Hides(spec.Driver) {
+		err = environment.ManagedSandboxOnly()
+	}
 	if err != nil {
 		return environment.Probe{}, err
 	}
