@@ -52,17 +52,19 @@ func (c refusingConn) CloseWrite() error {
 }
 
 // bareRefusal recognises a refusal of net/http's own: no answer of a handler
-// comes without a date, with these two headers alone.
+// comes without a date, with these two headers alone. Nothing may follow it: a
+// write that begins in the middle of an answer begins with whatever a page shows.
 func bareRefusal(p []byte) (status int, is bool) {
-	line, rest, _ := bytes.Cut(p, []byte("\r\n"))
-	if !bytes.HasPrefix(rest, []byte("Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")) {
+	answer, first := bytes.CutPrefix(p, []byte("HTTP/1.1 "))
+	if !first {
 		return 0, false
 	}
-	words := bytes.Fields(line)
-	if len(words) < 2 || string(words[0]) != "HTTP/1.1" {
+	said, body, bare := bytes.Cut(answer, []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"))
+	if !bare || !bytes.Equal(body, said) && string(body) != "Unsupported transfer encoding" {
 		return 0, false
 	}
-	status, err := strconv.Atoi(string(words[1]))
+	code, _, _ := bytes.Cut(said, []byte(" "))
+	status, err := strconv.Atoi(string(code))
 	return status, err == nil && status >= 400
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,5 +59,33 @@ func TestJSONRefusals(t *testing.T) {
 				t.Errorf("%d %q, want %d %q", resp.StatusCode, raw, tt.status, tt.code)
 			}
 		})
+	}
+}
+
+// TestNoRefusalWithinAnAnswer is an attack by whoever has a say in what a page
+// shows, such as the output of a run: text that looks like a refusal of net/http
+// must arrive as it is, wherever in the answer a write to the connection begins.
+func TestNoRefusalWithinAnAnswer(t *testing.T) {
+	const bare = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
+	page := func(before int) string { return strings.Repeat("x", before) + bare + strings.Repeat("y", 10_000) }
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		before, _ := strconv.Atoi(r.URL.Query().Get("before"))
+		w.Header().Set("Content-Length", strconv.Itoa(len(page(before))))
+		_, _ = io.WriteString(w, page(before)) // the caller sees what is missing
+	}))
+	web.Listener = JSONRefusals(web.Listener)
+	web.Config.SetKeepAlivesEnabled(false)
+	web.Start()
+	defer web.Close()
+	for before := 3700; before < 4100; before++ { // net/http's buffer has 4 KiB
+		resp, err := web.Client().Get(web.URL + "?before=" + strconv.Itoa(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close() // never fails
+		if err != nil || string(got) != page(before) {
+			t.Fatalf("after %d characters: %d arrived of %d, %v", before, len(got), len(page(before)), err)
+		}
 	}
 }
