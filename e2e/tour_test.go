@@ -208,6 +208,24 @@ func TestJourney_RunPages(t *testing.T) {
 	b.press("Run")
 	b.inState("#run-form", "invalid")
 
+	b.visit("/companies/" + s.company + "/runs")
+	b.fill("#f-command", `cat; echo "stage $STAGE, token $DEPLOY_TOKEN"`)
+	_, err := b.find("#f-environmentId").SelectOption(playwright.SelectOptionValues{Labels: playwright.StringSlice(name)})
+	b.must(err, "choose %s", name)
+	b.must(b.page.GetByText("Variables and standard input").Click(), "open the variables")
+	for n, v := range [][2]string{{"STAGE", "canary"}, {"", ""}, {"DEPLOY_TOKEN", "hidden-away"}} {
+		if n == 2 {
+			b.press("Add variable")
+		}
+		b.fill(fmt.Sprintf("[name='env.%d.name']", n), v[0])
+		b.fill(fmt.Sprintf("[name='env.%d.value']", n), v[1])
+	}
+	b.fill("#f-stdin", "first line\nsecond line\n")
+	b.press("Run")
+	b.inState("#run-summary", "succeeded")
+	b.reads("#output", "second line")
+	b.reads("#output", "stage canary, token ***********")
+
 	b.runThere(s, name, `mkdir -p sub; echo "some text" > sub/note.txt; printf '\377\376\000\001' > sub/data.bin`)
 	b.inState("#run-summary", "succeeded")
 	b.follow("Show files")

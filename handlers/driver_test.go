@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"berth/environment"
@@ -24,6 +25,7 @@ type scriptedSSH struct {
 	gate   chan struct{} // probes and commands end when it is closed
 	once   sync.Once
 	output []piece
+	order  atomic.Pointer[environment.Exec] // the last one
 }
 
 type piece struct {
@@ -83,6 +85,7 @@ func (d *scriptedSSH) Exec(ctx context.Context, ref environment.Ref, x environme
 	if err := x.OnStart(environment.Process{Pid: 7, Marker: x.Marker}, ref.Host, "/work"); err != nil {
 		return environment.ExecResult{}, err
 	}
+	d.order.Store(&x)
 	at := map[environment.Stream]int64{}
 	for _, p := range d.output {
 		if err := x.Output(p.stream, at[p.stream], []byte(p.data)); err != nil {

@@ -22,7 +22,7 @@ func (s *server) formSecrets(f url.Values, v *views.FormValues) error {
 		(v.PrivateKey.Source == views.SourcePaste || v.PrivateKey.Source == "") {
 		v.PrivateKey.Value = s.reopen(sealed, "config.privateKey", &lost)
 	}
-	v.Vars = s.formVars(f, &lost)
+	v.Vars = s.formVars(f, "envVars.", &lost)
 	return lost.err()
 }
 
@@ -71,7 +71,8 @@ func (l lostSecrets) err() error {
 	return &whole
 }
 
-func (s *server) formVars(f url.Values, lost *lostSecrets) []views.VarValue {
+// formVars reads the rows of variables. Errors name a variable behind field.
+func (s *server) formVars(f url.Values, field string, lost *lostSecrets) []views.VarValue {
 	var vars []views.VarValue
 	for i := range maxFormRows {
 		part := func(name string) string { return f.Get(views.VarField(i, name)) }
@@ -82,7 +83,7 @@ func (s *server) formVars(f url.Values, lost *lostSecrets) []views.VarValue {
 			Stored: part("stored"), Remove: f.Has(views.VarField(i, "remove")),
 			SecretID: part("secret"), Version: strings.TrimSpace(part("version")), CompanyID: part("company"), Title: part("title")}
 		if sealed := part("held"); sealed != "" && row.Value.Empty() && row.Kind != views.VarChosen {
-			row.Value = s.reopen(sealed, "envVars."+row.Name, lost)
+			row.Value = s.reopen(sealed, field+row.Name, lost)
 		}
 		vars = append(vars, row)
 	}

@@ -34,8 +34,11 @@ func (s *server) runsPost(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	values := runValues(f)
-	in, err := runInput(company, values)
+	values, err := s.runValues(f)
+	var in running.Input
+	if err == nil {
+		in, err = runInput(company, values)
+	}
 	if err == nil {
 		var run environment.Run
 		if run, err = s.Running.Start(c.Request().Context(), s.actor(c), in); err == nil {
@@ -45,18 +48,34 @@ func (s *server) runsPost(c echo.Context) error {
 	if !isRefusedForm(err) {
 		return err
 	}
+	values.Seal(s.newKeys.seal)
 	return s.showRuns(c, http.StatusUnprocessableEntity, values, environment.AsError(err))
 }
 
-func runValues(f url.Values) views.RunValues {
-	return views.RunValues{EnvironmentID: f.Get("environmentId"), Command: lines(f.Get("command")), Shell: f.Has("shell"), Title: f.Get("title"),
-		Cwd: f.Get("cwd"), TimeoutSec: f.Get("timeoutSec")}
+// runValues reads the form. What stands for something typed before is opened; an
+// error says at which field that did not work, after everything was read.
+func (s *server) runValues(f url.Values) (views.RunValues, error) {
+	var lost lostSecrets
+	v := views.RunValues{EnvironmentID: f.Get("environmentId"), Command: lines(f.Get("command")), Shell: f.Has("shell"), Title: f.Get("title"),
+		Cwd: f.Get("cwd"), TimeoutSec: f.Get("timeoutSec"), Stdin: environment.NewSecret(lines(f.Get("stdin")))}
+	if sealed := f.Get("stdin.held"); sealed != "" && v.Stdin.Empty() {
+		v.Stdin = s.reopen(sealed, "stdin", &lost)
+	}
+	v.Vars = s.formVars(f, "env.", &lost)
+	return v, lost.err()
 }
 
 // runInput is what the form asks for. An empty command and a missing environment
 // are for running to refuse.
 func runInput(company uuid.UUID, v views.RunValues) (running.Input, error) {
 	in := running.Input{CompanyID: company, Command: v.Argv(), Title: given(v.Title), Cwd: given(v.Cwd)}
+	if !v.Stdin.Empty() {
+		in.Stdin = []byte(v.Stdin.Reveal())
+	}
+	var wrong []environment.FieldError
+	if in.Env, wrong = v.Env(); len(wrong) > 0 {
+		return in, environment.InvalidFields(wrong)
+	}
 	if v.EnvironmentID != "" {
 		id, err := idOf("environment", v.EnvironmentID)
 		if err != nil {

@@ -13,6 +13,7 @@ type varRow struct {
 	index int
 	err   string
 	shelf Shelf
+	ofRun bool // of a run's own: nothing of it is stored as a secret
 }
 
 // maxRowChoices bounds how many secrets all rows together offer. Beyond it, rows
@@ -61,6 +62,9 @@ func (r varRow) kind() string {
 
 // kinds are what a row may hold; companies' secrets only where there are any.
 func (r varRow) kinds() []ui.Option {
+	if r.ofRun {
+		return nil
+	}
 	options := []ui.Option{{Value: string(VarPlain), Label: "Plain"}, {Value: string(VarSecret), Label: "Secret"}}
 	if !r.shelf.empty() || r.Kind == VarChosen {
 		options = append(options, ui.Option{Value: string(VarChosen), Label: "Company's secret"})
@@ -86,6 +90,8 @@ func (r varRow) help() string {
 	switch {
 	case r.Hint != "":
 		return r.Hint
+	case r.ofRun && r.Name != "" && environment.LooksSecret(r.Name, r.Value.Reveal()):
+		return "It looks secret, so its value is masked in the output."
 	case r.Kind == VarSecret && r.Reference != nil && r.Reference.Missing():
 		return "The stored secret is gone: type a value, or choose another."
 	case r.Reference != nil && !r.Reference.Missing() && r.Reference.Secret.Disabled:

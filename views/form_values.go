@@ -142,9 +142,13 @@ func (v *FormValues) Seal(seal func(environment.Secret) string) {
 			s.choice.Sealed = seal(s.choice.Value)
 		}
 	}
-	for i, row := range v.Vars {
+	sealRows(v.Vars, seal)
+}
+
+func sealRows(rows []VarValue, seal func(environment.Secret) string) {
+	for i, row := range rows {
 		if !row.Value.Empty() && row.shown() == "" {
-			v.Vars[i].Sealed = seal(row.Value)
+			rows[i].Sealed = seal(row.Value)
 		}
 	}
 }

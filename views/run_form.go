@@ -26,6 +26,9 @@ type RunValues struct {
 	Title         string
 	Cwd           string
 	TimeoutSec    string
+	Vars          []VarValue         // plain ones; set over the environment's
+	Stdin         environment.Secret // rendered only while it does not look secret
+	StdinSealed   string             // stands for input that is not rendered
 }
 
 // NewRunValues are those of an empty form.
@@ -43,6 +46,66 @@ func (v RunValues) Argv() []string {
 		return []string{"/bin/sh", "-c", v.Command}
 	}
 	return strings.Split(strings.TrimSuffix(v.Command, "\n"), "\n")
+}
+
+// Env are the variables, and what is wrong with their rows.
+func (v RunValues) Env() (map[string]string, []environment.FieldError) {
+	env, problems := map[string]string{}, []environment.FieldError(nil)
+	for _, row := range v.Vars {
+		if row.Remove || row.empty() {
+			continue
+		}
+		if _, twice := env[row.Name]; twice {
+			problems = append(problems, environment.FieldError{Field: "env." + row.Name, Message: "There are two variables of this name."})
+		}
+		env[row.Name] = row.Value.Reveal()
+	}
+	return env, problems
+}
+
+// Seal has seal stand in for what was typed and must not be rendered, so that a
+// refused form loses none of it.
+func (v *RunValues) Seal(seal func(environment.Secret) string) {
+	if !v.Stdin.Empty() && v.stdin() == "" {
+		v.StdinSealed = seal(v.Stdin)
+	}
+	sealRows(v.Vars, seal)
+}
+
+// stdin is the input as the form may show it.
+func (v RunValues) stdin() string {
+	if environment.LooksSecret("", v.Stdin.Reveal()) {
+		return ""
+	}
+	return v.Stdin.Reveal()
+}
+
+// more tells whether the variables or the input hold something.
+func (p RunFormProps) more() bool {
+	if !p.values.Stdin.Empty() || p.values.StdinSealed != "" || p.errors["stdin"] != "" || p.errors["env"] != "" {
+		return true
+	}
+	return len(p.varRows()) > spareRows
+}
+
+func (p RunFormProps) stdinPlaceholder() string {
+	if p.values.StdinSealed != "" {
+		return "typed before; empty keeps that"
+	}
+	return ""
+}
+
+func (p RunFormProps) varRows() []varRow {
+	rows := make([]varRow, 0, len(p.values.Vars)+spareRows)
+	for _, v := range p.values.Vars {
+		if !v.empty() {
+			rows = append(rows, varRow{VarValue: v, index: len(rows), err: p.errors["env."+v.Name], ofRun: true})
+		}
+	}
+	for range spareRows {
+		rows = append(rows, varRow{index: len(rows), ofRun: true})
+	}
+	return rows
 }
 
 // RunFormProps is the form of a new run.
