@@ -30,3 +30,24 @@ func TestPages_LongestNamesFit(t *testing.T) {
 		}
 	}
 }
+
+// TestPages_SitInTheMiddleOfAPhone: a page keeps no room for a scrollbar that a
+// phone does not have, and what stands beside a long name is not broken.
+func TestPages_SitInTheMiddleOfAPhone(t *testing.T) {
+	s := newServer(t)
+	s.furnish(t, strings.Repeat("A name of many words ", 5)+"end")
+	b := open(t, s.url, look{width: 390, height: 844})
+	for _, path := range []string{pages, "/companies", "/signin"} {
+		b.visit(path)
+		if at := b.eval(`() => {
+			const r = document.querySelector('.panel').getBoundingClientRect()
+			return Math.abs(r.left - (innerWidth - r.right)) < 2 ? '' : r.left + ' px and ' + (innerWidth - r.right) + ' px'
+		}`); at != "" {
+			t.Errorf("%s: the margins are %v", path, at)
+		}
+	}
+	b.visit("/companies")
+	if high, ok := b.eval(`() => document.querySelector('.names a.link').offsetHeight`).(int); !ok || high > 30 {
+		t.Errorf("the link beside a long name is %d px high: it takes more than a line", high)
+	}
+}

@@ -27,7 +27,8 @@ func Ago(at, now time.Time) string {
 	return at.UTC().Format("2 Jan 2006")
 }
 
-// Left is how long a moment is ahead, in words; "no time" when it is past.
+// Left is how long a moment is ahead, in words, to the nearest minute, hour or
+// day; "no time" when it is past.
 func Left(at, now time.Time) string {
 	d := at.Sub(now)
 	switch {
@@ -35,12 +36,15 @@ func Left(at, now time.Time) string {
 		return "no time"
 	case d < time.Minute:
 		return "less than a minute"
-	case d < time.Hour:
-		return Count(int(d.Minutes()), "minute", "minutes")
-	case d < 48*time.Hour:
-		return Count(int(d.Hours()), "hour", "hours")
 	}
-	return Count(int(d.Hours()/24), "day", "days")
+	if d = d.Round(time.Minute); d < time.Hour {
+		return Count(int(d/time.Minute), "minute", "minutes")
+	}
+	if d = d.Round(time.Hour); d < 48*time.Hour {
+		return Count(int(d/time.Hour), "hour", "hours")
+	}
+	const day = 24 * time.Hour
+	return Count(int(d.Round(day)/day), "day", "days")
 }
 
 // Millis is a duration as people say it: "184 ms", "1.9 s", "2 min 3 s".

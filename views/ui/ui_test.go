@@ -29,6 +29,20 @@ func TestAgoAndMillisInWords(t *testing.T) {
 	}
 }
 
+// What is said just after a deadline was set is the time that was set.
+func TestLeftIsToTheNearest(t *testing.T) {
+	now := time.Date(2026, 9, 14, 10, 30, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{
+		-time.Second: "no time", 0: "no time", 59 * time.Second: "less than a minute", time.Minute: "1 minute", 89 * time.Second: "1 minute", 90 * time.Second: "2 minutes",
+		time.Hour - time.Second: "1 hour", 24*time.Hour - time.Second: "24 hours", 36*time.Hour + 20*time.Minute: "36 hours",
+		48*time.Hour - time.Second: "2 days", 59 * time.Hour: "2 days", 7*24*time.Hour - time.Second: "7 days", 90*24*time.Hour - time.Minute: "90 days",
+	} {
+		if got := Left(now.Add(d), now); got != want {
+			t.Errorf("%s ahead is %q, want %q", d, got, want)
+		}
+	}
+}
+
 func TestSparklineBarsStayWithinTheirBox(t *testing.T) {
 	p := SparkProps{Marks: []Mark{{Value: 0}, {Value: 10}, {Value: 1000}, {Value: 5, Bad: true}}}
 	for i, want := range []int{3, 3, sparkHeight, sparkHeight} {
