@@ -55,7 +55,8 @@ func (s *server) pickCompany(c echo.Context, text, back string) error {
 }
 
 func rememberCompany(c echo.Context, id uuid.UUID) {
-	c.SetCookie(&http.Cookie{Name: companyCookie, Value: id.String(), Path: "/", MaxAge: 365 * 86400, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	c.SetCookie(&http.Cookie{Name: companyCookie, Value: id.String(), Path: "/", MaxAge: 365 * 86400,
+		Secure: isSecure(c), HttpOnly: true, SameSite: http.SameSiteLaxMode})
 }
 
 func (s *server) showCompanies(c echo.Context, status int, name string, failed *environment.Error) error {

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -140,5 +141,24 @@ func TestDisabledPersonIsRedirectedAtOnce(t *testing.T) {
 	f.disable(ada)
 	if a := f.stay("GET", "/companies", "", cookie); a.Status != 303 || a.Header.Get("Location") != "/signin?next=%2Fcompanies" {
 		t.Errorf("after: %d to %s", a.Status, a.Header.Get("Location"))
+	}
+}
+
+// TestCompanyCookie: what a browser picked is kept as its session is.
+func TestCompanyCookie(t *testing.T) {
+	for public, secure := range map[string]bool{"https://berth.example": true, "": false} {
+		f := newAuthFront(t, func(d *Deps) { d.PublicURL = public })
+		cookie := f.signIn(f.person("ada", true, ""))
+		form := strings.NewReader(url.Values{"current": {f.company.String()}}.Encode())
+		req, err := http.NewRequestWithContext(t.Context(), "POST", f.url+"/companies", form)
+		must(t, err)
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Cookie", strings.TrimPrefix(cookie, "Cookie: "))
+		resp, err := http.DefaultTransport.RoundTrip(req) // which follows no redirect
+		must(t, err)
+		must(t, resp.Body.Close())
+		if c := cookieOf(t, answer{Header: resp.Header}); c.Name != companyCookie || c.Secure != secure || !c.HttpOnly {
+			t.Errorf("with the public URL %q the cookie is %s", public, c)
+		}
 	}
 }
