@@ -11,14 +11,35 @@ import (
 	"github.com/google/uuid"
 )
 
-// actionText is an action in words: "environment.host_key_trusted" is "host key
-// trusted".
-func actionText(action string) string {
-	_, verb, found := strings.Cut(action, ".")
-	if !found {
-		verb = action
+// actionText is what an entry says was done: "environment.host_key_trusted" is
+// "host key trusted". What was done with a part of the subject names the part:
+// "agent_key.created" is "key ci created".
+func actionText(a environment.Activity) string {
+	verb := a.Action
+	if _, after, found := strings.Cut(verb, "."); found {
+		verb = after
 	}
-	return strings.NewReplacer("_", " ", ".", " ").Replace(verb)
+	verb = strings.NewReplacer("_", " ", ".", " ").Replace(verb)
+	part := partOf(a)
+	if part == "" {
+		return verb
+	}
+	if name, is := a.Details["name"].(string); is && name != "" {
+		return part + " " + name + " " + verb
+	}
+	return part + " " + verb
+}
+
+// partOf is the part of its subject that an entry is about, a key of an agent or
+// a token of a person; "" for the subject itself.
+func partOf(a environment.Activity) string {
+	switch thing, _, _ := strings.Cut(a.Action, "."); thing {
+	case "agent_key":
+		return "key"
+	case "token":
+		return "token"
+	}
+	return ""
 }
 
 // change is what an entry says of one field.
@@ -44,11 +65,11 @@ func changesOf(details map[string]any) []change {
 
 // detailText lists the details of an entry that are no changes in one line, in a
 // fixed order.
-func detailText(details map[string]any) string {
-	keys := make([]string, 0, len(details))
-	for k, v := range details {
+func detailText(a environment.Activity) string {
+	keys := make([]string, 0, len(a.Details))
+	for k, v := range a.Details {
 		switch k {
-		case "changes", "changedFields", "name", "revision":
+		case "changes", "changedFields", "name", "revision", a.EntityType: // said elsewhere on the page
 			continue
 		}
 		if t := valueText(v); t != "" && t != "none" {
@@ -58,7 +79,7 @@ func detailText(details map[string]any) string {
 	slices.Sort(keys)
 	parts := make([]string, 0, len(keys))
 	for _, k := range keys {
-		parts = append(parts, k+": "+valueText(details[k]))
+		parts = append(parts, k+": "+valueText(a.Details[k]))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -124,7 +145,11 @@ func valueText(v any) string {
 // subjectText is what an entry is about, in words.
 func subjectText(a environment.Activity) string {
 	kind := strings.ReplaceAll(a.EntityType, "_", " ")
-	if name, is := a.Details["name"].(string); is && name != "" {
+	said := "name"
+	if partOf(a) != "" {
+		said = a.EntityType
+	}
+	if name, is := a.Details[said].(string); is && name != "" {
 		return kind + " " + name
 	}
 	if len(a.EntityID) >= 8 {

@@ -78,7 +78,7 @@ func TestChangesAreInAFixedOrder(t *testing.T) {
 	if len(got) != 2 || got[0] != (change{field: "a", before: "1", after: "none"}) || got[1] != (change{field: "b", word: "changed"}) {
 		t.Errorf("changes %+v", got)
 	}
-	if text := detailText(details); text != "took: 5" {
+	if text := detailText(environment.Activity{Details: details}); text != "took: 5" {
 		t.Errorf("details %q", text)
 	}
 }

@@ -24,7 +24,7 @@ func (s *Service) CreateAgentKey(ctx context.Context, actor environment.Actor, a
 		return environment.Key{}, environment.Secret{}, err
 	}
 	key.AgentID = &a.ID
-	entry := s.entry(ctx, actor, "agent_key.created", "agent", agent, about(key, nil))
+	entry := s.entry(ctx, actor, "agent_key.created", "agent", agent, about(key, map[string]any{"agent": a.Name}))
 	if err := s.store.CreateKey(ctx, key, token.Hash[:], MaxKeys, inCompany(entry, a.CompanyID)); err != nil {
 		return environment.Key{}, environment.Secret{}, err
 	}
@@ -38,6 +38,6 @@ func (s *Service) RevokeAgentKey(ctx context.Context, actor environment.Actor, a
 	if err != nil {
 		return err
 	}
-	entry := s.entry(ctx, actor, "agent_key.revoked", "agent", agent, map[string]any{"keyId": id})
+	entry := s.entry(ctx, actor, "agent_key.revoked", "agent", agent, map[string]any{"keyId": id, "agent": a.Name})
 	return s.store.RevokeKey(ctx, agent, id, inCompany(entry, a.CompanyID))
 }

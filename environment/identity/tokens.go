@@ -37,7 +37,7 @@ func (s *Service) RevokeToken(ctx context.Context, actor environment.Actor, id u
 	if err := access.May(actor, access.ManageAccount, access.Instance); err != nil {
 		return err
 	}
-	return s.store.RevokeKey(ctx, actor.ID, id, s.entry(ctx, actor, "token.revoked", "person", actor.ID, map[string]any{"keyId": id}))
+	return s.store.RevokeKey(ctx, actor.ID, id, s.entry(ctx, actor, "token.revoked", "person", actor.ID, map[string]any{"keyId": id, "person": actor.Name}))
 }
 
 func (s *Service) makeToken(ctx context.Context, actor environment.Actor, name string, lifeDays int, details map[string]any) (environment.Key, environment.Secret, error) {
@@ -46,7 +46,9 @@ func (s *Service) makeToken(ctx context.Context, actor environment.Actor, name s
 		return environment.Key{}, environment.Secret{}, err
 	}
 	key.PersonID = &actor.ID
-	entry := s.entry(ctx, actor, "token.created", "person", actor.ID, about(key, details))
+	what := about(key, details)
+	what["person"] = actor.Name
+	entry := s.entry(ctx, actor, "token.created", "person", actor.ID, what)
 	if err := s.store.CreateKey(ctx, key, token.Hash[:], MaxTokens, entry); err != nil {
 		return environment.Key{}, environment.Secret{}, err
 	}
