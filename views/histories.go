@@ -44,6 +44,14 @@ func NewProbeHistory(probes []environment.Probe, recent []environment.ProbeMark,
 	return ProbeHistoryProps{state: listState(len(probes)), probes: probes, spark: sparkline(recent), now: now}
 }
 
+// none says why no test is listed: those of other companies are not.
+func (p ProbeHistoryProps) none() string {
+	if len(p.spark.Marks) > 0 {
+		return "None of its tests was for a company of yours."
+	}
+	return "It was never tested. A test logs in, looks at the folder and leaves nothing running."
+}
+
 // LeaseListProps are leases, newest use first.
 type LeaseListProps struct {
 	state  ListState

@@ -130,6 +130,39 @@ func (c SecretChoice) fresh() (environment.NewCompanySecret, string) {
 	return n, ""
 }
 
+// secretPart is a part of a choice that can be refused.
+type secretPart string
+
+// The parts of a choice.
+const (
+	partSecret  secretPart = "secret"
+	partVersion secretPart = "version"
+	partCompany secretPart = "company"
+	partTitle   secretPart = "title"
+	partValue   secretPart = "value"
+)
+
+// refused is the part of a refused choice that is to be looked at again.
+func (c SecretChoice) refused() secretPart {
+	switch c.Source {
+	case SourceChoose:
+		if _, err := uuid.Parse(c.SecretID); err != nil || c.Version == "" || c.Version == "latest" {
+			return partSecret
+		}
+		return partVersion
+	case SourceCreate:
+		if id, err := uuid.Parse(c.CompanyID); err != nil || id == uuid.Nil {
+			return partCompany
+		}
+		kept := c.Value.Empty() && c.Sealed != ""
+		if strings.TrimSpace(c.Title) != "" && !kept && environment.SecretProblem(c.Value) != "" {
+			return partValue
+		}
+		return partTitle // it is missing or taken
+	}
+	return partValue
+}
+
 // problem says what is wrong with a choice as such; "" when nothing is.
 func (c SecretChoice) problem() string {
 	switch c.Source {

@@ -5,6 +5,8 @@ import (
 
 	"berth/environment"
 	"berth/views/ui"
+
+	"github.com/a-h/templ"
 )
 
 // SecretPickerState is what a field that takes a secret has now.
@@ -176,7 +178,16 @@ func (p SecretPickerProps) sourceID(s SecretSource) string {
 }
 
 func (p SecretPickerProps) parts() secretParts {
-	return secretParts{prefix: p.field.Name, of: p.field.Label, choice: p.field.Choice, shelf: p.shelf}
+	s := secretParts{prefix: p.field.Name, of: p.field.Label, choice: p.field.Choice, shelf: p.shelf, focus: p.field.Focus}
+	if p.field.Error != "" {
+		s.bad, s.error = p.field.Choice.refused(), ui.ErrorID(p.field.Name)
+	}
+	return s
+}
+
+// isBad reports whether the value of a source is what was refused.
+func (p SecretPickerProps) isBad(source SecretSource) bool {
+	return p.field.Error != "" && p.field.Choice.Source == source && p.field.Choice.refused() == partValue
 }
 
 // pastePlaceholder says what an empty field means.
@@ -192,6 +203,17 @@ type secretParts struct {
 	prefix, of string
 	choice     SecretChoice
 	shelf      Shelf
+	bad        secretPart // what was refused of the choice; "" for nothing
+	error      string     // the id of why
+	focus      bool
+}
+
+// attrs mark the part that was refused, and put the cursor there.
+func (s secretParts) attrs(part secretPart) templ.Attributes {
+	if s.bad == "" || s.bad != part {
+		return nil
+	}
+	return templ.Attributes{"aria-invalid": "true", "aria-describedby": s.error, "autofocus": s.focus}
 }
 
 // chosen is the chosen secret, when the shelf has it.

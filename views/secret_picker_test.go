@@ -1,10 +1,13 @@
 package views
 
 import (
+	"strings"
 	"testing"
 
 	"berth/environment"
 	"berth/environment/example"
+
+	"github.com/PuerkitoBio/goquery"
 )
 
 // The picker and the configuration tab say the worst that there is to know of what
@@ -106,5 +109,43 @@ func TestManySecretsAreNotOfferedInEveryRow(t *testing.T) {
 	}
 	if offering != 1+spareRows {
 		t.Errorf("%d rows offer secrets, want the one that holds one and %d spare ones", offering, spareRows)
+	}
+}
+
+// What is wrong with a choice is said at the part that is wrong, where the cursor
+// goes.
+func TestPickerMarksThePartThatIsWrong(t *testing.T) {
+	acme := example.Acme()
+	full := Shelf{Working: &acme.ID, Companies: []CompanySecrets{{Company: acme, Secrets: example.Secrets()}}}
+	id, typed := acme.ID.String(), environment.NewSecret("typed")
+	for name, tc := range map[string]struct {
+		choice SecretChoice
+		bad    string
+	}{
+		"a pasted value":     {SecretChoice{Source: SourcePaste, Value: typed}, "config.password"},
+		"nothing chosen":     {SecretChoice{Source: SourceChoose}, "config.password.secret"},
+		"a secret refused":   {SecretChoice{Source: SourceChoose, SecretID: example.Secrets()[0].ID.String(), Version: "latest"}, "config.password.secret"},
+		"a version refused":  {SecretChoice{Source: SourceChoose, SecretID: example.Secrets()[0].ID.String(), Version: "7"}, "config.password.version"},
+		"no company":         {SecretChoice{Source: SourceCreate, Title: "x", Value: typed}, "config.password.company"},
+		"no name":            {SecretChoice{Source: SourceCreate, CompanyID: id, Title: " ", Value: typed}, "config.password.title"},
+		"no value":           {SecretChoice{Source: SourceCreate, CompanyID: id, Title: "x"}, "config.password.new"},
+		"too long a value":   {SecretChoice{Source: SourceCreate, CompanyID: id, Title: "x", Value: environment.NewSecret(strings.Repeat("x", environment.MaxSecret+1))}, "config.password.new"},
+		"a name that is had": {SecretChoice{Source: SourceCreate, CompanyID: id, Title: "x", Sealed: "sealed"}, "config.password.title"},
+	} {
+		var b strings.Builder
+		if err := SecretPicker(NewSecretPicker(SecretField{Name: "config.password", Choice: tc.choice, Error: "No.", Focus: true}, full)).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := doc.Find("[aria-invalid]")
+		if got, _ := bad.Attr("name"); got != tc.bad || bad.Length() != 1 {
+			t.Errorf("%s: marked is %q (%d of them), want %q", name, got, bad.Length(), tc.bad)
+		}
+		if at, _ := doc.Find("[autofocus]").Attr("name"); at != tc.bad {
+			t.Errorf("%s: the cursor is at %q", name, at)
+		}
 	}
 }

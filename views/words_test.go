@@ -3,10 +3,12 @@ package views
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"berth/environment"
 	"berth/environment/example"
 
+	"github.com/PuerkitoBio/goquery"
 	"github.com/google/uuid"
 )
 
@@ -122,6 +124,47 @@ func TestLeaseReason(t *testing.T) {
 	} {
 		if got := leaseReason(environment.Lease{FailureReason: c.reason}); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// Somebody who may not see the tests that there are is not told that there are
+// none.
+func TestTestsOfOtherCompaniesAreNotNone(t *testing.T) {
+	recent := example.ReadySSH().Recent
+	for name, c := range map[string]struct {
+		probes []environment.Probe
+		recent []environment.ProbeMark
+		never  bool
+		text   string
+	}{
+		"never tested":           {nil, nil, true, "It was never tested."},
+		"tested for other teams": {nil, recent, false, "None of its tests was for a company of yours."},
+	} {
+		var b strings.Builder
+		if err := ProbeHistory(NewProbeHistory(c.probes, c.recent, example.Now())).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), c.text) || strings.Contains(b.String(), "never tested") != c.never {
+			t.Errorf("%s: %s", name, b.String())
+		}
+	}
+}
+
+// On a phone, where a table has no head, each cell says what it is.
+func TestKeysSayWhenTheyExpire(t *testing.T) {
+	past, soon := example.Now().Add(-time.Hour), example.Now().Add(72*time.Hour)
+	for want, until := range map[string]*time.Time{"expires in 3 days": &soon, "expired 1 h ago": &past, "expires never": nil} {
+		var b strings.Builder
+		if err := KeyList(NewTokenList([]environment.Key{{Name: "ci", ExpiresAt: until}}, NewKeyValues(), nil, example.Now())).Render(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(doc.Find("tbody td").Eq(4).Text()), " "); got != want {
+			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
 }

@@ -145,6 +145,7 @@ func pages() []Preview {
 		{"environment-page.active.secrets-broken", Secrets, shown(missingSecret)},
 		{"environment-page.active.secrets-shared", Secrets, shown(sharedSecret)},
 		{"probe-history.filled", Probe, views.ProbeHistory(views.NewProbeHistory(off.Probes, example.ReadySSH().Recent, example.Now()))},
+		{"probe-history.none.elsewhere", Probe, views.ProbeHistory(views.NewProbeHistory(nil, example.ReadySSH().Recent, example.Now()))},
 		{"probe-history.none", Probe, views.ProbeHistory(views.NewProbeHistory(nil, nil, example.Now()))},
 		{"lease-list.filled", Runs, views.LeaseList(views.NewLeaseList(example.Leases(), example.Now()))},
 		{"lease-list.none", Runs, views.LeaseList(views.NewLeaseList(nil, example.Now()))},
