@@ -28,6 +28,21 @@ func SearchText(e Environment) string {
 	return strings.ToLower(strings.Join(parts, "\n"))
 }
 
+// maxRunSearch is how many characters of a run are searched in.
+const maxRunSearch = 4000
+
+// RunSearchText is what a search among runs is for, in lower case: title, name of
+// the environment, command with its arguments. Nothing that a member may not see
+// of a run is in it.
+func RunSearchText(r Run) string {
+	title := ""
+	if r.Title != nil {
+		title = *r.Title
+	}
+	text := []rune(strings.ToLower(title + "\n" + r.EnvironmentName + "\n" + strings.Join(r.Command, " ")))
+	return string(text[:min(len(text), maxRunSearch)])
+}
+
 // appendWords appends the strings in v, in the order of their keys.
 func appendWords(parts []string, v any) []string {
 	switch v := v.(type) {

@@ -7,7 +7,7 @@ func peopleOperations() []operation {
 	return []operation{
 		{
 			method: "GET", path: "/api/people", id: "listPeople", who: whoOperator,
-			summary: "Everybody who signs in", query: windowed(), answers: []reply{listOf[api.Person]()},
+			summary: "Everybody who signs in, by name", query: windowed(text("q", "part of the name or the address, without regard to case")), answers: []reply{listOf[api.Person]()},
 		},
 		{
 			method: "GET", path: "/api/people/:id", id: "getPerson", who: whoOperator,

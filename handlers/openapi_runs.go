@@ -11,7 +11,8 @@ func runOperations() []operation {
 		{
 			method: "GET", path: "/api/companies/:c/runs", id: "listRuns", who: whoMember,
 			summary: "Runs, newest first, without their leases; an agent sees its own",
-			query: windowed(word("status", "only those of this status", environment.RunStatuses()...),
+			query: windowed(text("q", "part of the title, the environment's name or the command, without regard to case"),
+				word("status", "only those of this status", environment.RunStatuses()...),
 				idParameter("environmentId", "only those in this environment")),
 			answers: []reply{listOf[api.Run]()},
 		},

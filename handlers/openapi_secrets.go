@@ -7,7 +7,7 @@ func secretOperations() []operation {
 	return []operation{
 		{
 			method: "GET", path: "/api/companies/:c/secrets", id: "listSecrets", who: whoKeeper,
-			summary: "A company's secrets, without their values", query: windowed(), answers: []reply{listOf[api.Secret]()},
+			summary: "A company's secrets, without their values", query: windowed(search()), answers: []reply{listOf[api.Secret]()},
 		},
 		{
 			method: "POST", path: "/api/companies/:c/secrets", id: "createSecret", who: whoKeeper,

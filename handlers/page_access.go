@@ -51,7 +51,7 @@ func (s *server) showAccess(c echo.Context, status int, failed *environment.Erro
 	if err != nil {
 		return err
 	}
-	everybody, err := s.Identity.People(ctx, actor, maxOffered, "")
+	everybody, err := s.Identity.People(ctx, actor, "", maxOffered, "")
 	if err != nil {
 		return err
 	}

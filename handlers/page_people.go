@@ -84,7 +84,7 @@ func (s *server) people(c echo.Context, v views.InvitationValues, failed *enviro
 	if err != nil {
 		return views.PeoplePageProps{}, err
 	}
-	all, err := s.Identity.People(ctx, actor, w.Limit, w.Cursor)
+	all, err := s.Identity.People(ctx, actor, "", w.Limit, w.Cursor)
 	if err != nil {
 		return views.PeoplePageProps{}, err
 	}

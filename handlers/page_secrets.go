@@ -52,7 +52,7 @@ func (s *server) showSecrets(c echo.Context, status int, values views.SecretValu
 	if err != nil {
 		return err
 	}
-	all, err := s.Secrets.List(ctx, actor, id, environment.MaxCompanySecrets, "")
+	all, err := s.Secrets.List(ctx, actor, id, "", environment.MaxCompanySecrets, "")
 	if err != nil {
 		return err
 	}

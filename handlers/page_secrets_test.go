@@ -114,7 +114,7 @@ func TestFormMakesACompanysSecret(t *testing.T) {
 	form.Set("env.0.title", "of a variable")
 	form.Set("env.0.value", "canary-var")
 	v := f.saved(form)
-	page, err := f.server.Secrets.List(t.Context(), environment.LocalOperator(), f.company, 10, "")
+	page, err := f.server.Secrets.List(t.Context(), environment.LocalOperator(), f.company, "", 10, "")
 	if err != nil || len(page.Items) != 2 {
 		t.Fatalf("%d secrets, %v", len(page.Items), err)
 	}
@@ -233,7 +233,7 @@ func TestSecretPages(t *testing.T) {
 	if doc := f.page(f.want(f.post(list, url.Values{"name": {"KEY"}, "value": {"x"}}), 422, nil)); doc.Find("#f-name-err").Text() == "" {
 		t.Error("a name that is taken is not said at its field")
 	}
-	page, err := f.server.Secrets.List(t.Context(), environment.LocalOperator(), f.company, 10, "")
+	page, err := f.server.Secrets.List(t.Context(), environment.LocalOperator(), f.company, "", 10, "")
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%d secrets, %v", len(page.Items), err)
 	}

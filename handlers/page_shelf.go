@@ -23,7 +23,7 @@ func (s *server) shelf(c echo.Context) (views.Shelf, error) {
 		if access.May(actor, access.ManageSecrets, access.Company(company.ID)) != nil {
 			continue
 		}
-		page, err := s.Secrets.List(ctx, actor, company.ID, environment.MaxCompanySecrets, "")
+		page, err := s.Secrets.List(ctx, actor, company.ID, "", environment.MaxCompanySecrets, "")
 		if err != nil && environment.KindOf(err) != environment.KindNotFound {
 			return views.Shelf{}, err
 		}

@@ -12,7 +12,7 @@ func (s *server) peopleList(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.Identity.People(c.Request().Context(), s.actor(c), w.Limit, w.Cursor)
+	page, err := s.Identity.People(c.Request().Context(), s.actor(c), w.Query, w.Limit, w.Cursor)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (s *server) runList(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	filter := running.Filter{CompanyID: &company.ID, Limit: w.Limit, Cursor: w.Cursor}
+	filter := running.Filter{CompanyID: &company.ID, Query: w.Query, Limit: w.Limit, Cursor: w.Cursor}
 	if filter.Status, err = choice(c, "status", environment.RunStatuses()...); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (s *server) secretList(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := s.Secrets.List(c.Request().Context(), s.actor(c), company.ID, w.Limit, w.Cursor)
+	page, err := s.Secrets.List(c.Request().Context(), s.actor(c), company.ID, w.Query, w.Limit, w.Cursor)
 	if err != nil {
 		return err
 	}

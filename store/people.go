@@ -61,7 +61,7 @@ func personIn(ctx context.Context, tx *sqlx.Tx, id uuid.UUID) (environment.Perso
 }
 
 // People implements identity.Store.
-func (db *DB) People(ctx context.Context, limit int, after string) (environment.Page[environment.Person], error) {
+func (db *DB) People(ctx context.Context, search string, limit int, after string) (environment.Page[environment.Person], error) {
 	page := environment.Page[environment.Person]{}
 	c, err := readCursor(after, "people", 1)
 	if err != nil {
@@ -69,6 +69,9 @@ func (db *DB) People(ctx context.Context, limit int, after string) (environment.
 	}
 	var q query
 	q.add(wholePerson)
+	if text := environment.NameKey(clean(search)); text != "" {
+		q.where("(strpos(p.name_key, ", q.arg(text), ") > 0 or strpos(p.email_key, ", q.arg(text), ") > 0)")
+	}
 	if c != nil {
 		q.where("(p.name_key, p.id) > (", q.arg(clean(c.Keys[0])), `::text collate "C", `, q.arg(c.ID), "::uuid)")
 	}

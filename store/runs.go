@@ -5,6 +5,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 
 	"berth/environment"
 	"berth/environment/running"
@@ -19,8 +20,8 @@ func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Ac
 		_, err := exec(ctx, tx, `
 			with made as (
 				insert into runs (id, company_id, environment_id, environment_name, driver, target, kind, title, command, cwd, working_dir,
-					env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input, agent_id)
-				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20, $24)
+					env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input, agent_id, search)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20, $24, $25)
 				returning id),
 			counted as (update environments set runs = runs + 1 where id = $3),
 			added as (insert into events (subject, kind, payload) select id, $21, $22 from made returning subject)
@@ -28,7 +29,7 @@ func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Ac
 			r.ID, r.CompanyID, r.EnvironmentID, clean(r.EnvironmentName), r.Driver, clean(r.Target), r.Kind, cleanPtr(r.Title),
 			document{orEmpty(r.Command)}, cleanPtr(r.Cwd), cleanPtr(r.WorkingDir), document{orEmpty(r.EnvNames)}, r.TimeoutSec,
 			string(r.Status), document{orEmpty(r.Phases)}, r.Owner, clean(r.ActorName), orNow(r.CreatedAt), r.Deadline, r.Input,
-			string(environment.EventState), document{r.EventOf()}, channel, r.AgentID)
+			string(environment.EventState), document{r.EventOf()}, channel, r.AgentID, clean(environment.RunSearchText(r)))
 		if err != nil {
 			return err
 		}
@@ -52,24 +53,27 @@ func (db *DB) Runs(ctx context.Context, f running.Filter) (environment.Page[envi
 	if err != nil {
 		return page, err
 	}
+	size, text := pageSize(f.Limit), strings.ToLower(strings.TrimSpace(clean(f.Query)))
 	var q query
-	q.add(`select `, runColumns, `, created_at::text as key from runs`)
-	q.whereWork(f.CompanyID, f.Companies, f.EnvironmentID, string(f.Status))
-	if f.AgentID != nil {
-		q.where("agent_id = ", q.arg(*f.AgentID))
+	if text == "" {
+		q.add(`select `, runColumns, `, created_at::text as key from runs`)
+		q.whereRuns(f, after)
+		q.add(" order by created_at desc, id desc limit ", q.arg(size+1))
+	} else {
+		q.searchRuns(f, after, text, size+1)
 	}
-	if after != nil {
-		q.where("(created_at, id) < (", q.arg(after.Keys[0]), "::timestamptz, ", q.arg(after.ID), ")")
-	}
-	size := pageSize(f.Limit)
-	q.add(" order by created_at desc, id desc limit ", q.arg(size+1))
 	var rows []runRow
 	if err := db.page(ctx, "list runs", &rows, &q, after); err != nil {
 		return page, err
 	}
-	if len(rows) > size {
+	switch {
+	case len(rows) > size:
 		rows = rows[:size]
 		page.Next = cursor{Order: "runs", Keys: []string{rows[size-1].Key}, ID: rows[size-1].ID}.String()
+	case text != "":
+		if page.Next, err = db.searchedUpTo(ctx, f, after); err != nil {
+			return page, err
+		}
 	}
 	page.Items, err = domains[environment.Run](rows)
 	return page, err

@@ -11,7 +11,7 @@ import (
 )
 
 // Secrets implements secrets.Store.
-func (db *DB) Secrets(ctx context.Context, company uuid.UUID, limit int, after string) (environment.Page[environment.StoredSecret], error) {
+func (db *DB) Secrets(ctx context.Context, company uuid.UUID, search string, limit int, after string) (environment.Page[environment.StoredSecret], error) {
 	page := environment.Page[environment.StoredSecret]{}
 	c, err := readCursor(after, "secrets", 1)
 	if err != nil {
@@ -19,6 +19,9 @@ func (db *DB) Secrets(ctx context.Context, company uuid.UUID, limit int, after s
 	}
 	var q query
 	q.add(`select `, secretColumns, `, name_key as key from secrets where retired_at is null and company_id = `, q.arg(company))
+	if text := environment.NameKey(clean(search)); text != "" {
+		q.add(" and strpos(name_key, ", q.arg(text), ") > 0")
+	}
 	if c != nil {
 		q.add(" and (name_key, id) > (", q.arg(c.Keys[0]), ", ", q.arg(c.ID), ")")
 	}

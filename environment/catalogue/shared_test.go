@@ -184,7 +184,7 @@ func TestSecretsAreMadeInPlace(t *testing.T) {
 	if err != nil || spec.Secrets["password"].Reveal() != "canary-1" || len(values) != 1 || values[0].Value.Reveal() != "canary-2" {
 		t.Errorf("problems %v, values %v, %v", spec.SecretProblems, values, err)
 	}
-	page, err := b.store.Secrets(t.Context(), acme, 0, "")
+	page, err := b.store.Secrets(t.Context(), acme, "", 0, "")
 	if err != nil || len(page.Items) != 2 || page.Items[0].Name != "Login" || page.Items[0].CreatedBy != b.actor.Name {
 		t.Errorf("secrets %+v, %v", page.Items, err)
 	}
@@ -253,7 +253,7 @@ func TestRefusedSavesLeaveNothing(t *testing.T) {
 				if e == nil || e.Code != c.code || fields(e) != c.fields {
 					t.Fatalf("got %v, want %s at %q", err, c.code, c.fields)
 				}
-				page, err := b.store.Secrets(t.Context(), acme, 0, "")
+				page, err := b.store.Secrets(t.Context(), acme, "", 0, "")
 				if err != nil || len(page.Items) != 1 {
 					t.Errorf("secrets of the company: %+v, %v; want the one of before", page.Items, err)
 				}
@@ -279,7 +279,7 @@ func TestADraftOpensWhatItWouldStore(t *testing.T) {
 	if err != nil || spec.Secrets["password"].Reveal() != "canary-1" || spec.Secrets["privateKey"].Reveal() != "canary-2" || len(spec.SecretProblems) != 0 {
 		t.Errorf("problems %v, %v", spec.SecretProblems, err)
 	}
-	page, err := b.store.Secrets(t.Context(), acme, 0, "")
+	page, err := b.store.Secrets(t.Context(), acme, "", 0, "")
 	if err != nil || len(page.Items) != 1 {
 		t.Errorf("the draft stored %+v, %v", page.Items, err)
 	}

@@ -70,3 +70,8 @@ func testedAt(v environment.EnvironmentView) time.Time {
 	}
 	return *v.Last.FinishedAt
 }
+
+// contains reports whether a search is for a name.
+func contains(name, search string) bool {
+	return strings.Contains(environment.NameKey(name), environment.NameKey(search))
+}

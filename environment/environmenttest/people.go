@@ -71,12 +71,14 @@ func byName(a, b environment.Person) int {
 }
 
 // People implements identity.Store.
-func (s *Store) People(_ context.Context, limit int, cursor string) (environment.Page[environment.Person], error) {
+func (s *Store) People(_ context.Context, search string, limit int, cursor string) (environment.Page[environment.Person], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := []environment.Person{}
 	for _, p := range s.people {
-		all = append(all, p.copy())
+		if contains(p.Name, search) || contains(p.Email, search) {
+			all = append(all, p.copy())
+		}
 	}
 	slices.SortFunc(all, byName)
 	return page(all, limit, cursor)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 
 	"berth/environment"
 	"berth/environment/running"
@@ -73,7 +74,8 @@ func (s *Store) Runs(_ context.Context, f running.Filter) (environment.Page[envi
 	for _, r := range s.runs {
 		if (f.CompanyID == nil || r.CompanyID == *f.CompanyID) && amongst(f.Companies, r.CompanyID) &&
 			(f.AgentID == nil || r.AgentID != nil && *r.AgentID == *f.AgentID) && (f.Status == "" || r.Status == f.Status) &&
-			(f.EnvironmentID == nil || r.EnvironmentID != nil && *r.EnvironmentID == *f.EnvironmentID) {
+			(f.EnvironmentID == nil || r.EnvironmentID != nil && *r.EnvironmentID == *f.EnvironmentID) &&
+			strings.Contains(environment.RunSearchText(r.Run), strings.ToLower(strings.TrimSpace(f.Query))) {
 			out := r.copy()
 			out.Input = nil
 			found = append(found, out)

@@ -212,12 +212,12 @@ func (s *Store) DisableSecret(id uuid.UUID) {
 }
 
 // Secrets implements secrets.Store.
-func (s *Store) Secrets(_ context.Context, company uuid.UUID, limit int, cursor string) (environment.Page[environment.StoredSecret], error) {
+func (s *Store) Secrets(_ context.Context, company uuid.UUID, search string, limit int, cursor string) (environment.Page[environment.StoredSecret], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := []environment.StoredSecret{}
 	for _, secret := range s.secrets {
-		if secret.CompanyID != nil && *secret.CompanyID == company {
+		if secret.CompanyID != nil && *secret.CompanyID == company && contains(secret.Name, search) {
 			found = append(found, secret.StoredSecret)
 		}
 	}

@@ -61,7 +61,7 @@ func testLinkOnce(t *testing.T, s suite) {
 		return err
 	}, "link_used")
 	same(t, "people that one link made", made, 1)
-	page, err := s.People(t.Context(), 0, "")
+	page, err := s.People(t.Context(), "", 0, "")
 	s.must(err)
 	same(t, "people", len(page.Items), 1)
 }

@@ -55,7 +55,7 @@ func testPeople(t *testing.T, s suite) {
 
 	var names []string
 	for cursor := ""; ; {
-		page, err := s.People(ctx, 1, cursor)
+		page, err := s.People(ctx, "", 1, cursor)
 		s.must(err)
 		for _, p := range page.Items {
 			names = append(names, p.Name)
@@ -65,7 +65,12 @@ func testPeople(t *testing.T, s suite) {
 		}
 	}
 	same(t, "people by name over pages", names, []string{"Name of ada@example.com", "Name of Zoe@example.com"})
-	_, err = s.People(ctx, 1, "*")
+	for query, want := range map[string]int{"OF ADA": 1, "zoe@EXAMPLE": 1, "name of": 2, "%": 0, "_": 0} {
+		page, err := s.People(ctx, query, 9, "")
+		s.must(err)
+		same(t, "people with "+query, len(page.Items), want)
+	}
+	_, err = s.People(ctx, "", 1, "*")
 	s.code("a cursor of no list", err, environment.KindUnreadable, "invalid_cursor")
 
 	_, _, err = s.PersonByEmail(ctx, "nobody@example.com")

@@ -3,6 +3,7 @@ package environmenttest
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +118,15 @@ func testRunsListed(t *testing.T, s suite) {
 	same(t, "runs in an environment", ids(running.Filter{EnvironmentID: others.EnvironmentID}), []uuid.UUID{others.ID})
 	same(t, "failed runs", ids(running.Filter{Status: environment.RunFailed}), mine[:1])
 	same(t, "all runs", len(ids(running.Filter{})), 6)
+	odd := s.run(a, e)
+	odd.ID, odd.Title, odd.Command = environment.NewID(), new("Größe 100%"), []string{"Make", "deploy_it", strings.Repeat("x", 5000)}
+	s.must(s.CreateRun(ctx, odd, by("run.created", "run", odd.ID)))
+	for query, want := range map[string][]uuid.UUID{"größe": {odd.ID}, "GRÖSSER": {}, "0%": {odd.ID}, " make DEPLOY_it ": {odd.ID}, "deployXit": {},
+		"OTHER": {others.ID}, "deploy@host": {}} {
+		same(t, "runs with "+query, ids(running.Filter{Query: query, Limit: 2}), want)
+	}
+	same(t, "runs with a command, over pages", len(ids(running.Filter{Query: "uname -A", Limit: 2})), 7)
+	same(t, "runs of a company with what is another's", len(ids(running.Filter{CompanyID: &a.ID, Query: "other"})), 0)
 }
 
 func testOrphanedRuns(t *testing.T, s suite) {

@@ -54,7 +54,7 @@ func TestC73_RefusedBeforeAnyRead(t *testing.T) {
 		}, belowAdmin},
 		"Links":      {func(c context.Context, a environment.Actor) error { return second(s.Links(c, a)) }, belowAdmin},
 		"RevokeLink": {func(c context.Context, a environment.Actor) error { return s.RevokeLink(c, a, id) }, belowAdmin},
-		"People":     {func(c context.Context, a environment.Actor) error { return second(s.People(c, a, 0, "")) }, belowAdmin},
+		"People":     {func(c context.Context, a environment.Actor) error { return second(s.People(c, a, "", 0, "")) }, belowAdmin},
 		"Person":     {func(c context.Context, a environment.Actor) error { return second(s.Person(c, a, id)) }, belowAdmin},
 		"UpdatePerson": {func(c context.Context, a environment.Actor) error {
 			return second(s.UpdatePerson(c, a, id, identity.PersonPatch{}))

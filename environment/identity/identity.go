@@ -34,7 +34,7 @@ type Store interface {
 	Person(ctx context.Context, id uuid.UUID) (environment.Person, error)
 	PasswordHash(ctx context.Context, id uuid.UUID) (string, error)
 	// People are all, by name; Members those of a company.
-	People(ctx context.Context, limit int, cursor string) (environment.Page[environment.Person], error)
+	People(ctx context.Context, query string, limit int, cursor string) (environment.Page[environment.Person], error)
 	Members(ctx context.Context, company uuid.UUID) ([]environment.Person, error)
 	// UpdatePerson is KindConflict with code last_admin when it would leave the
 	// instance without an instance admin who may sign in, and email_taken. It

@@ -18,12 +18,12 @@ type PersonPatch struct {
 	Disabled      *bool
 }
 
-// People lists everybody.
-func (s *Service) People(ctx context.Context, actor environment.Actor, limit int, cursor string) (environment.Page[environment.Person], error) {
+// People lists everybody in whose name or address query is; "" for all.
+func (s *Service) People(ctx context.Context, actor environment.Actor, query string, limit int, cursor string) (environment.Page[environment.Person], error) {
 	if err := access.May(actor, access.ManagePeople, access.Instance); err != nil {
 		return environment.Page[environment.Person]{}, err
 	}
-	return s.store.People(ctx, limit, cursor)
+	return s.store.People(ctx, query, limit, cursor)
 }
 
 // Person returns one; KindNotFound with code person_not_found.

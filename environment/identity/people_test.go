@@ -98,7 +98,7 @@ func TestPeople(t *testing.T) {
 	var names []string
 	cursor := ""
 	for range 3 {
-		page, err := d.People(t.Context(), d.admin, 2, cursor)
+		page, err := d.People(t.Context(), d.admin, "", 2, cursor)
 		d.must(err)
 		for _, p := range page.Items {
 			names = append(names, p.Name)

@@ -71,6 +71,7 @@ type Filter struct {
 	AgentID       *uuid.UUID
 	EnvironmentID *uuid.UUID
 	Status        environment.RunStatus
+	Query         string // in title, environment's name or command
 	Limit         int
 	Cursor        string
 }

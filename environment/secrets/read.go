@@ -9,12 +9,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// List returns a company's secrets; no value is ever among them.
-func (s *Service) List(ctx context.Context, actor environment.Actor, company uuid.UUID, limit int, cursor string) (environment.Page[environment.StoredSecret], error) {
+// List returns a company's secrets in whose name query is ("" for all); no value
+// is ever among them.
+func (s *Service) List(ctx context.Context, actor environment.Actor, company uuid.UUID, query string, limit int, cursor string) (environment.Page[environment.StoredSecret], error) {
 	if err := access.May(actor, access.ManageSecrets, access.Company(company)); err != nil {
 		return environment.Page[environment.StoredSecret]{}, err
 	}
-	return s.store.Secrets(ctx, company, limit, cursor)
+	return s.store.Secrets(ctx, company, query, limit, cursor)
 }
 
 // Get returns one; KindNotFound with code secret_not_found.

@@ -16,10 +16,10 @@ import (
 // Store is what it needs of the database. Each method is one transaction; each
 // write also writes its activity.
 type Store interface {
-	// Secrets are the shared ones of a company, by name, retired ones not among
-	// them. SharedSecret is KindNotFound with code secret_not_found; owned ones
+	// Secrets are the shared ones of a company whose name has query in it, by name,
+	// retired ones not among them. SharedSecret is KindNotFound with code secret_not_found; owned ones
 	// are not found here.
-	Secrets(ctx context.Context, company uuid.UUID, limit int, cursor string) (environment.Page[environment.StoredSecret], error)
+	Secrets(ctx context.Context, company uuid.UUID, query string, limit int, cursor string) (environment.Page[environment.StoredSecret], error)
 	SharedSecret(ctx context.Context, id uuid.UUID) (environment.StoredSecret, error)
 	// SecretVersions are newest first, without ciphertext.
 	SecretVersions(ctx context.Context, id uuid.UUID) ([]environment.SecretVersion, error)

@@ -36,7 +36,7 @@ func TestALifeOfASecret(t *testing.T) {
 	if err != nil || got.Name != "Key" || got.Disabled || got.Description != nil || len(uses.Versions) != 2 || len(uses.Bindings) != 0 || uses.Versions[0].Ciphertext != nil {
 		t.Errorf("got %+v, %+v, %v", got, uses, err)
 	}
-	if page, err := b.List(ctx, ada, b.acme, 0, ""); err != nil || len(page.Items) != 1 {
+	if page, err := b.List(ctx, ada, b.acme, "", 0, ""); err != nil || len(page.Items) != 1 {
 		t.Errorf("list %+v, %v", page, err)
 	}
 	if err := b.Delete(ctx, ada, s.ID); err != nil {
@@ -132,7 +132,7 @@ func TestC73_AnotherCompanysSecretIsNotThere(t *testing.T) {
 			}
 		})
 	}
-	_, err := b.List(t.Context(), admin(b.globex), b.acme, 0, "")
+	_, err := b.List(t.Context(), admin(b.globex), b.acme, "", 0, "")
 	want(t, "list another company's", err, environment.KindNotFound, "company_not_found")
 	_, err = b.Create(t.Context(), admin(b.globex), b.acme, secrets.New{})
 	want(t, "create in another company", err, environment.KindNotFound, "company_not_found")
