@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"berth/environment"
@@ -76,7 +77,14 @@ func (s *server) accountToken(c echo.Context) error {
 		return err
 	}
 	v := views.KeyValues{Name: f.Get("keyName"), LifeDays: f.Get("lifeDays")}
+	account, err := s.Identity.Account(c.Request().Context(), s.actor(c))
+	if err != nil {
+		return err
+	}
 	days, err := lifeDays(v.LifeDays)
+	if err == nil {
+		err = sentBefore(f, "token", account.Tokens)
+	}
 	if err != nil {
 		return s.accountRefused(c, err, nil, v)
 	}
@@ -143,6 +151,16 @@ func lifeDays(text string) (int, error) {
 		return 0, environment.InvalidFields([]environment.FieldError{{Field: "lifeDays", Message: "Choose how long it counts."}})
 	}
 	return days, nil
+}
+
+// sentBefore refuses the form of a new key when one was made since the form was
+// shown: it was sent twice, or its answer was loaded again.
+func sentBefore(f url.Values, word string, keys []environment.Key) error {
+	if !f.Has("newest") || f.Get("newest") == views.NewestKey(keys) {
+		return nil
+	}
+	return environment.Conflict("key_made_since", "A "+word+" was made since this form was shown: the first of the list.").
+		Remedy("If its text was not copied, revoke it. To make another, send the form again.")
 }
 
 // atKey is a refusal of a key, at the fields of its form: a page that has one may

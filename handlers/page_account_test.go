@@ -7,6 +7,8 @@ import (
 
 	"berth/environment"
 	"berth/views"
+
+	"github.com/PuerkitoBio/goquery"
 )
 
 func TestAccountPage(t *testing.T) {
@@ -57,6 +59,40 @@ func TestAccountPage(t *testing.T) {
 		}
 	}
 	f.want(f.call("GET", "/api/people", "", bearer(token)), 401, nil)
+}
+
+// A form that makes a key and is sent twice, by a double click without scripts or
+// by loading its answer again, makes one.
+func TestKeyFormsSentTwiceMakeOneKey(t *testing.T) {
+	f := newAuthFront(t)
+	cookie := f.signIn(f.person("ben", false, environment.RoleOwner))
+	agent := f.agent("reviewer")
+	for _, page := range []string{views.AccountPath, views.AgentPath(f.company, agent.ID)} {
+		for _, name := range []string{"first", "second"} {
+			form := f.page(f.want(f.call("GET", page, "", cookie), 200, nil)).Find("#keys form.foot")
+			action, _ := form.Attr("action")
+			values := url.Values{"keyName": {name}, "lifeDays": {"30"}}
+			form.Find("input[type=hidden]").Each(func(_ int, s *goquery.Selection) { values.Set(s.AttrOr("name", ""), s.AttrOr("value", "")) })
+			f.want(f.post(action, values, cookie), 201, nil)
+			a := f.want(f.post(action, values, cookie), 422, nil)
+			doc := f.page(a)
+			if text := doc.Find("[role=alert]").Text(); !strings.Contains(text, "was made since") {
+				t.Errorf("%s: the second answer says %q", action, text)
+			}
+			if kept := doc.Find("#f-keyName").AttrOr("value", ""); kept != name {
+				t.Errorf("%s: what was typed is %q", action, kept)
+			}
+			made := 0
+			doc.Find("#keys tbody b").Each(func(_ int, s *goquery.Selection) {
+				if s.Text() == name {
+					made++
+				}
+			})
+			if made != 1 {
+				t.Errorf("%s: %d keys were made", action, made)
+			}
+		}
+	}
 }
 
 func TestAccountSessions(t *testing.T) {

@@ -23,6 +23,9 @@ func (s *server) agentKeyMake(c echo.Context) error {
 	days, err := lifeDays(v.LifeDays)
 	text := environment.Secret{}
 	if err == nil {
+		err = sentBefore(f, "key", view.Keys)
+	}
+	if err == nil {
 		_, text, err = s.Identity.CreateAgentKey(c.Request().Context(), s.actor(c), view.Agent.ID, v.Name, days)
 	}
 	if err != nil {

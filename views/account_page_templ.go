@@ -154,7 +154,7 @@ func accountName(p AccountPageProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\" aria-labelledby=\"you-title\" novalidate data-once><header><h2 id=\"you-title\">You</h2></header><div class=\"in stacked\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\" aria-labelledby=\"you-title\" novalidate data-once data-guard><header><h2 id=\"you-title\">You</h2></header><div class=\"in stacked\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -161,7 +161,7 @@ func AgentPage(p AgentPageProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\" aria-labelledby=\"agent-form-title\" novalidate data-once><header><h2 id=\"agent-form-title\">Agent</h2></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\" aria-labelledby=\"agent-form-title\" novalidate data-once data-guard><header><h2 id=\"agent-form-title\">Agent</h2></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

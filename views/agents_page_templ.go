@@ -192,7 +192,7 @@ func AgentsPage(p AgentsPageProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" aria-labelledby=\"new-agent-title\" novalidate data-once><header><h2 id=\"new-agent-title\">New agent</h2></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "\" aria-labelledby=\"new-agent-title\" novalidate data-once data-guard><header><h2 id=\"new-agent-title\">New agent</h2></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -24,6 +24,7 @@ const (
 	FormSaveError         EnvironmentFormState = "save-error"
 	FormDriverMissing     EnvironmentFormState = "driver-missing"
 	FormRestricted        EnvironmentFormState = "restricted"
+	FormDeleted           EnvironmentFormState = "deleted" // somebody deleted what it was to change
 )
 
 // Form is what an environment's form is made from.
@@ -38,6 +39,7 @@ type Form struct {
 	References map[string]environment.SecretReference
 	Shelf      Shelf
 	DotEnv     *DotEnvResult // of a pasted text that was just read; nil: none
+	Deleted    *Deletion     // of the row that was to be saved; nil: it is there, or new
 }
 
 // EnvironmentFormProps is the form.
@@ -56,6 +58,7 @@ type EnvironmentFormProps struct {
 	pickers []SecretPickerProps
 	shelf   Shelf
 	dotEnv  *DotEnvResult
+	deleted deletedProps
 	probe   *ProbePanelProps
 	pill    pill
 }
@@ -81,6 +84,8 @@ func NewEnvironmentForm(f Form, now time.Time) EnvironmentFormProps {
 		p.cannot = "The driver " + f.Values.Driver + " is not installed on this server, so nothing can be checked or saved here."
 	case FormStale:
 		p.stale = newStale(f, now)
+	case FormDeleted:
+		p.deleted = newDeleted(f, now)
 	}
 	if f.Failed != nil {
 		p.failure, p.remedy = f.Failed.Message, f.Failed.Remediation
@@ -98,6 +103,8 @@ func formState(f Form, p EnvironmentFormProps) EnvironmentFormState {
 		return FormRestricted
 	case p.caps == nil:
 		return FormDriverMissing
+	case f.Deleted != nil:
+		return FormDeleted
 	case f.Failed != nil && f.Failed.Kind == environment.KindStale:
 		return FormStale
 	case f.Failed != nil && len(f.Failed.Fields) > 0:
@@ -182,6 +189,8 @@ func (p EnvironmentFormProps) saveLabel() string {
 	switch {
 	case p.state == FormStale:
 		return "Save mine over it"
+	case p.state == FormDeleted:
+		return "Save as new"
 	case p.saved == nil:
 		return "Save environment"
 	}
@@ -254,7 +263,7 @@ func (p EnvironmentFormProps) advancedOpen() bool {
 
 // unsaved says that the form holds what was typed and refused.
 func (p EnvironmentFormProps) unsaved() bool {
-	return p.state == FormInvalid || p.state == FormStale || p.state == FormSaveError
+	return p.state == FormInvalid || p.state == FormStale || p.state == FormSaveError || p.state == FormDeleted
 }
 
 // keptSecret says that a secret was typed that the form does not show.

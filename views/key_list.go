@@ -50,6 +50,16 @@ func newKeyList(keys []environment.Key, path, word string, v KeyValues, failed *
 	return p
 }
 
+// NewestKey names the key of a list, newest first, that was made last; "" when
+// there is none. The form of a new key sends it, so that a form that is sent
+// twice is told from one for another key.
+func NewestKey(keys []environment.Key) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	return keys[0].ID.String()
+}
+
 func (p KeyListProps) title() string {
 	if p.word == "token" {
 		return "API tokens"

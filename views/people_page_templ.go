@@ -399,7 +399,7 @@ func inviteForm(p PeoplePageProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" aria-labelledby=\"invite-title\" novalidate data-once><header><h2 id=\"invite-title\">Invite somebody</h2></header><div class=\"in form\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "\" aria-labelledby=\"invite-title\" novalidate data-once data-guard><header><h2 id=\"invite-title\">Invite somebody</h2></header><div class=\"in form\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

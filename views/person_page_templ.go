@@ -157,7 +157,7 @@ func personRights(p PersonPageProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\" aria-labelledby=\"rights-title\" novalidate data-once><header><h2 id=\"rights-title\">What ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "\" aria-labelledby=\"rights-title\" novalidate data-once data-guard><header><h2 id=\"rights-title\">What ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1,6 +1,8 @@
 package preview
 
 import (
+	"time"
+
 	"berth/environment"
 	"berth/environment/example"
 	"berth/views"
@@ -39,6 +41,17 @@ func stale() views.Form {
 	return f
 }
 
+// deleted is an edit of what somebody deleted meanwhile.
+func deleted() views.Form {
+	f := edit(example.ReadySSH())
+	f.Values.Description = "The build machine"
+	f.Deleted = &views.Deletion{Entry: environment.Activity{Action: "environment.deleted", ActorName: "dana", CreatedAt: example.Before(3 * time.Minute),
+		Details: map[string]any{"name": f.Values.Name}}}
+	f.Values, f.Deleted.Lost = f.Values.AsNew()
+	f.Saved, f.References = nil, nil
+	return f
+}
+
 func forms() []Preview {
 	fresh := views.Form{Values: views.NewFormValues(), Capabilities: example.Capabilities(), MayManage: true, Shelf: shelf()}
 	pasted := edit(example.ReadySSH())
@@ -72,6 +85,7 @@ func forms() []Preview {
 		{"environment-form.credential-missing", Configuration, form(noKey)},
 		{"environment-form.invalid", Configuration, form(invalid())},
 		{"environment-form.stale", Configuration, form(stale())},
+		{"environment-form.deleted", Configuration, form(deleted())},
 		{"environment-form.saving", Configuration, views.EnvironmentForm(views.NewEnvironmentForm(edit(example.ReadySSH()), example.Now()).Saving())},
 		{"environment-form.save-error", Configuration, form(failed)},
 		{"environment-form.driver-missing", Configuration, form(edit(example.NoDriver()))},
