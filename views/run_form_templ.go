@@ -54,7 +54,7 @@ func RunForm(p RunFormProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" aria-labelledby=\"run-form-title\" novalidate data-once data-save><header><h2 id=\"run-form-title\">Run a command</h2></header>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "\" aria-labelledby=\"run-form-title\" novalidate data-once data-guard data-save><header><h2 id=\"run-form-title\">Run a command</h2></header>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
