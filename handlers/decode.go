@@ -62,11 +62,12 @@ func readBody(c echo.Context) ([]byte, error) {
 }
 
 // isAnswer reports whether what ended the reading of a body says why by itself: it
-// was too long, or its sender may do this no more.
+// was too long or late, or its sender may do this no more.
 func isAnswer(err error) bool {
 	_, tooLong := errors.AsType[*http.MaxBytesError](err)
+	_, late := errors.AsType[*echo.HTTPError](err)
 	_, ours := errors.AsType[*environment.Error](err)
-	return tooLong || ours
+	return tooLong || late || ours
 }
 
 func decodeStrict(raw []byte, into any) error {

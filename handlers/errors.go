@@ -74,7 +74,11 @@ func refusalOf(err error) refusal {
 // everybody else. A response that has begun is left alone.
 func (s *server) handleError(err error, c echo.Context) {
 	r := refusalOf(err)
-	if c.Request().Context().Err() != nil && !s.isStopping() {
+	switch {
+	case r.status == http.StatusRequestTimeout:
+		// net/http takes a body that is late for a caller who is gone.
+		c.SetRequest(c.Request().WithContext(context.WithoutCancel(c.Request().Context())))
+	case c.Request().Context().Err() != nil && !s.isStopping():
 		r.status = statusGone // nobody reads the answer
 	}
 	s.logRefusal(c, r)
@@ -177,6 +181,8 @@ func messageOfStatus(status int) string {
 		return "There is nothing at this address."
 	case http.StatusMethodNotAllowed:
 		return "This address does not take that method."
+	case http.StatusRequestTimeout:
+		return "The request did not arrive in time."
 	case http.StatusRequestEntityTooLarge:
 		return "The request is larger than 1 MiB."
 	case http.StatusUnsupportedMediaType:

@@ -1,12 +1,10 @@
 package handlers
 
 import (
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"berth/environment"
 
@@ -141,35 +139,10 @@ func (s *server) guardSize(next echo.HandlerFunc) echo.HandlerFunc {
 			return echo.NewHTTPError(http.StatusRequestEntityTooLarge)
 		}
 		if r.ContentLength != 0 {
-			w := c.Response().Writer
-			r.Body = newTimedBody(w, http.MaxBytesReader(w, r.Body, maxBody))
+			r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, maxBody)
 		}
 		return next(c)
 	}
-}
-
-// bodyWithin is how long a body may take to arrive.
-const bodyWithin = 30 * time.Second
-
-// timedBody is a body that must arrive in time. The server's own ReadTimeout
-// would do, but it also ends every stream that is open for longer.
-type timedBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-}
-
-func newTimedBody(w http.ResponseWriter, body io.ReadCloser) *timedBody {
-	b := &timedBody{body, http.NewResponseController(w)}
-	_ = b.control.SetReadDeadline(time.Now().Add(bodyWithin)) // a writer without deadlines is a test's
-	return b
-}
-
-func (b *timedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		_ = b.control.SetReadDeadline(time.Time{}) // as above
-	}
-	return n, err
 }
 
 // hostName is a Host header without its port and brackets.

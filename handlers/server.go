@@ -60,15 +60,16 @@ type Deps struct {
 // named after it.
 type server struct {
 	Deps
-	list      *listCache
-	metrics   *metrics
-	assets    packedForms
-	newKeys   newKeys
-	sessions  *scs.SessionManager // nil in local_trusted
-	limits    limits
-	askAgain  time.Duration // between questions whether who is served for long still may
-	heartbeat time.Duration // between comments on a stream without events
-	retry     time.Duration // between reads of a stream whose database is away
+	list       *listCache
+	metrics    *metrics
+	assets     packedForms
+	newKeys    newKeys
+	sessions   *scs.SessionManager // nil in local_trusted
+	limits     limits
+	bodyWithin time.Duration // how long a body may take to arrive
+	askAgain   time.Duration // between questions whether who is served for long still may
+	heartbeat  time.Duration // between comments on a stream without events
+	retry      time.Duration // between reads of a stream whose database is away
 }
 
 // New returns the whole HTTP surface.
@@ -80,7 +81,7 @@ func New(d Deps) http.Handler {
 func newServer(d Deps) *server {
 	s := &server{
 		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(), limits: newLimits(d.Now),
-		askAgain: askAgainEvery, heartbeat: 15 * time.Second, retry: time.Second,
+		bodyWithin: bodyWithin, askAgain: askAgainEvery, heartbeat: 15 * time.Second, retry: time.Second,
 	}
 	if d.Mode == modeAuthenticated {
 		s.sessions = newSessions(d.Cookies)
@@ -96,7 +97,7 @@ func (s *server) handler() http.Handler {
 	e.HTTPErrorHandler = s.handleError
 	e.Use(s.identify, s.observe, s.recoverPanic, s.guardHeaders, s.findPeer, s.guardHost, s.guardOrigin, s.findActor, s.guardRate, s.guardPath, s.guardSize, s.compress)
 	s.routes(e)
-	return headAsGet(e)
+	return s.bodiesInTime(headAsGet(e))
 }
 
 // headAsGet answers HEAD with the headers of GET; net/http drops the body.
