@@ -205,6 +205,29 @@ func TestJourney_TwoTabsEditOneRow(t *testing.T) {
 	}
 }
 
+// TestJourney_SaveOfADeletedRow: a form outlives its environment, and is saved
+// as a new one.
+func TestJourney_SaveOfADeletedRow(t *testing.T) {
+	s, host := site(t), newHost(t)
+	name := unique("Gone")
+	s.remove(t, name)
+	id := host.save(t, s, name)
+	b := open(t, s.url, desktop)
+	b.expect(`422`)
+	b.visit(pages + "/" + id + "/edit")
+	b.fill("#f-description", "typed for long")
+	s.call(t, "DELETE", "/api/environments/"+id, nil, nil, 200)
+	b.press("Save changes")
+	b.inState("#environment-form", "deleted")
+	b.reads("#environment-form", "was deleted by local operator")
+	b.holds("#f-description", "typed for long")
+	b.press("Save as new")
+	b.at(pages + `/[0-9a-f-]{36}(\?.*)?$`)
+	if e, ok := s.named(t, name); !ok || e.ID == id || e.Description == nil || *e.Description != "typed for long" {
+		t.Errorf("saved is %+v", e)
+	}
+}
+
 // TestJourney_BackAfterSave: Back shows a whole page and saves nothing again.
 func TestJourney_BackAfterSave(t *testing.T) {
 	s, host := site(t), newHost(t)

@@ -26,6 +26,11 @@ func (s *server) draftCheck(c echo.Context) error {
 		return unreadableField("invalid_query", "field", "There is no such field.")
 	}
 	_, err = s.Catalogue.Check(c.Request().Context(), s.actor(c), values.ID, values.Draft())
+	if values.ID != nil && environment.CodeOf(err) == environment.CodeEnvironmentNotFound {
+		// It was deleted meanwhile, which a save will say; a field is as good as before.
+		values, _ = values.AsNew()
+		_, err = s.Catalogue.Check(c.Request().Context(), s.actor(c), nil, values.Draft())
+	}
 	if err != nil && environment.KindOf(err) != environment.KindInvalid && environment.KindOf(err) != environment.KindConflict {
 		return err
 	}

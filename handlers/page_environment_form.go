@@ -70,6 +70,9 @@ func (s *server) refuseForm(c echo.Context, values views.FormValues, err error) 
 	if isOff(err) {
 		return err
 	}
+	if environment.CodeOf(err) == environment.CodeEnvironmentNotFound && values.ID != nil {
+		return s.refuseDeleted(c, values, err)
+	}
 	r := refusalOf(err)
 	switch r.err.Kind {
 	case environment.KindNotFound, environment.KindForbidden, environment.KindUnauthenticated, environment.KindUnreadable:
@@ -85,7 +88,10 @@ func (s *server) refuseForm(c echo.Context, values views.FormValues, err error) 
 	f := views.Form{Values: values, Failed: r.err}
 	if values.ID != nil {
 		saved, getErr := s.Catalogue.Get(c.Request().Context(), s.actor(c), *values.ID)
-		if getErr != nil {
+		switch {
+		case environment.CodeOf(getErr) == environment.CodeEnvironmentNotFound:
+			return s.refuseDeleted(c, values, getErr)
+		case getErr != nil:
 			return err
 		}
 		f.Saved = &saved
@@ -175,7 +181,7 @@ func (s *server) savedOf(ctx context.Context, actor environment.Actor, values vi
 // refuseProbe shows the whole form where its fields are wrong; a test of it was
 // asked for, but htmx waits for a panel.
 func (s *server) refuseProbe(c echo.Context, values views.FormValues, err error) error {
-	if e := environment.AsError(err); len(e.Fields) == 0 {
+	if e := environment.AsError(err); len(e.Fields) == 0 && e.Code != environment.CodeEnvironmentNotFound {
 		return err
 	}
 	c.Response().Header().Set("HX-Retarget", "#environment-form")
