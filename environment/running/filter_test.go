@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"berth/environment"
+
 	"pgregory.net/rapid"
 )
 
@@ -118,5 +120,29 @@ func BenchmarkMasker(b *testing.B) {
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		m.push(line)
+	}
+}
+
+// TestMasked: a secret is known by its lines too, however a terminal ends them or
+// a program cuts them; short lines are common words.
+func TestMasked(t *testing.T) {
+	const key = "-----BEGIN KEY-----\nbase64of0the1first2line\n  base64of0the1second\n}\n-----END KEY-----\n"
+	g := goods{vars: []environment.EnvValue{
+		{Name: "KEY", Value: environment.NewSecret(key), Masked: true},
+		{Name: "PADDED", Value: environment.NewSecret("  padded secret \n"), Masked: true},
+		{Name: "SHORT", Value: environment.NewSecret("abc"), Masked: true},
+		{Name: "PLAIN", Value: environment.NewSecret("plain value"), Masked: false},
+	}}
+	for in, want := range map[string]string{
+		key: strings.Repeat("*", len(key)-1) + "\n",
+		"-----BEGIN KEY-----\r\nbase64of0the1first2line\r\n": strings.Repeat("*", 19) + "\r\n" + strings.Repeat("*", 23) + "\r\n",
+		"second: base64of0the1second!":                       "second: " + strings.Repeat("*", 19) + "!",
+		"[padded secret]":                                    "[*************]",
+		"abc } plain value":                                  "abc } plain value",
+	} {
+		m := masker{secrets: masked(g)}
+		if got := string(append(m.push([]byte(in)), m.flush()...)); got != want {
+			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
 	}
 }

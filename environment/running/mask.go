@@ -11,6 +11,10 @@ import (
 // riddle any output.
 const minMasked = 4
 
+// minMaskedLine is the same for a line of a secret, which more often is a common
+// word or a bracket.
+const minMaskedLine = 8
+
 // masker replaces each byte of a known secret by '*'. It holds back the end of
 // what it saw for as long as that may be the beginning of a secret.
 type masker struct {
@@ -97,15 +101,32 @@ func maskOf(g goods) []string {
 	return slices.Compact(values)
 }
 
-// masked are the known secrets of a run in the form in which output shows them.
+// masked are the known secrets of a run in the forms in which output shows them.
 func masked(g goods) [][]byte {
-	values := maskOf(g)
-	var secrets [][]byte
-	for _, value := range values {
+	var forms []string
+	for _, value := range maskOf(g) {
 		// A file with a secret rarely ends as the stored value does.
 		if value = strings.TrimRight(value, "\r\n"); len(value) >= minMasked {
-			secrets = append(secrets, []byte(value))
+			forms = append(forms, value)
+			forms = append(forms, linesOf(value)...)
 		}
 	}
+	slices.Sort(forms)
+	var secrets [][]byte
+	for _, form := range slices.Compact(forms) {
+		secrets = append(secrets, []byte(form))
+	}
 	return secrets
+}
+
+// linesOf are the lines of a secret, without the blanks around them: a terminal
+// ends lines in another way, a program indents or cuts them, a shell joins them.
+func linesOf(value string) []string {
+	var lines []string
+	for line := range strings.Lines(value) {
+		if line = strings.TrimSpace(line); len(line) >= minMaskedLine {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
