@@ -31,6 +31,35 @@ func TestPages_LongestNamesFit(t *testing.T) {
 	}
 }
 
+// TestPages_TablesStayInTheirPanels opens pages with tables of long words on a
+// desk and on a small screen.
+func TestPages_TablesStayInTheirPanels(t *testing.T) {
+	s := newServer(t)
+	s.furnish(t, strings.Repeat("C", 120))
+	var saved, agent struct{ ID string }
+	s.call(t, http.MethodPost, "/api/companies/"+s.company+"/environments", map[string]any{
+		"name": strings.Repeat("W", 120), "driver": "ssh", "description": strings.Repeat("d", 400),
+		"config": map[string]any{"host": "127.0.0.1", "port": closedPort(t), "username": "u", "remoteWorkspacePath": "/" + strings.Repeat("p", 400)},
+	}, &saved, http.StatusCreated)
+	s.call(t, http.MethodPatch, "/api/environments/"+saved.ID, map[string]any{"description": strings.Repeat("e", 400)}, nil, http.StatusOK)
+	s.call(t, http.MethodPost, "/api/companies/"+s.company+"/agents", map[string]any{"name": strings.Repeat("A", 120), "adapterType": "process"}, &agent, http.StatusCreated)
+	s.call(t, http.MethodPost, "/api/agents/"+agent.ID+"/keys", map[string]any{"name": strings.Repeat("K", 120)}, nil, http.StatusCreated)
+	s.ends(t, s.begin(t, saved.ID, strings.Repeat("x", 300)), 30*time.Second)
+
+	company := "/companies/" + s.company
+	for _, width := range []int{1280, 800} {
+		b := open(t, s.url, look{width: width, height: 844})
+		for _, path := range []string{"/company/settings/instance/activity", company + "/activity", company + "/agents/" + agent.ID,
+			pages + "/" + saved.ID, pages + "/" + saved.ID + "?tab=activity", pages + "/" + saved.ID + "?tab=leases"} {
+			b.visit(path)
+			if over, ok := b.eval(`() => Math.max(0, ...[...document.querySelectorAll('.panel table')].map((t) =>
+				Math.round(t.getBoundingClientRect().right - t.closest('.panel').getBoundingClientRect().right)))`).(int); !ok || over > 0 {
+				t.Errorf("%s at %d px: a table is %d px wider than its panel", path, width, over)
+			}
+		}
+	}
+}
+
 // TestPages_SitInTheMiddleOfAPhone: a page keeps no room for a scrollbar that a
 // phone does not have, and what stands beside a long name is not broken.
 func TestPages_SitInTheMiddleOfAPhone(t *testing.T) {
