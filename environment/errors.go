@@ -3,6 +3,7 @@ package environment
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Kind says what sort of failure an Error is. The front doors map it: handlers
@@ -138,6 +139,18 @@ func CodeOf(err error) string {
 		return ""
 	}
 	return AsError(err).Code
+}
+
+// AtField puts an error with one of the codes at a field, so that a form shows it
+// there. Any other is returned as it is, and so is one that names its fields.
+func AtField(err error, field string, codes ...string) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || len(e.Fields) > 0 || !slices.Contains(codes, e.Code) {
+		return err
+	}
+	placed := *e
+	placed.Fields = []FieldError{{Field: field, Message: e.Message}}
+	return &placed
 }
 
 func words(snake string) string {

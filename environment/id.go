@@ -18,3 +18,11 @@ func ParseID(what, text string) (uuid.UUID, error) {
 	}
 	return id, nil
 }
+
+// IDText is an id as text; "" for none.
+func IDText(id *uuid.UUID) string {
+	if id == nil {
+		return ""
+	}
+	return id.String()
+}

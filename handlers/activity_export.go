@@ -13,7 +13,6 @@ import (
 
 	"berth/environment"
 
-	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 )
 
@@ -138,8 +137,8 @@ func (w *activityCSV) write(a environment.Activity) error {
 		return fmt.Errorf("encode an entry of the log: %w", err)
 	}
 	row := []string{
-		a.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), string(a.ActorKind), idText(a.ActorID), a.ActorName, a.Action,
-		a.EntityType, a.EntityID, idText(a.CompanyID), string(details), a.RequestID, a.ID.String(),
+		a.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), string(a.ActorKind), environment.IDText(a.ActorID), a.ActorName, a.Action,
+		a.EntityType, a.EntityID, environment.IDText(a.CompanyID), string(details), a.RequestID, a.ID.String(),
 	}
 	for i, cell := range row {
 		row[i] = harmless(cell)
@@ -171,13 +170,6 @@ func harmless(cell string) string {
 		return "'" + cell
 	}
 	return cell
-}
-
-func idText(id *uuid.UUID) string {
-	if id == nil {
-		return ""
-	}
-	return id.String()
 }
 
 // pacedWriter gives each write its time: a reader that stands still is let go.

@@ -2,8 +2,6 @@ package catalogue
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"berth/environment"
 	"berth/environment/access"
@@ -34,33 +32,4 @@ func (s *Service) activity(ctx context.Context, actor environment.Actor, action,
 		ID: environment.NewID(), Action: action, EntityType: entityType, EntityID: entityID,
 		Details: details, RequestID: environment.RequestID(ctx), CreatedAt: s.now(),
 	}.By(actor)
-}
-
-// changes is what a write alters, by field path. A value is {before, after}, or
-// one word where the values are not for the log.
-type changes map[string]any
-
-// add notes a field unless nothing changed. before and after are comparable.
-func (c changes) add(field string, before, after any) {
-	if before != after {
-		c[field] = map[string]any{"before": before, "after": after}
-	}
-}
-
-// hide notes a field without its values: "added", "removed" or "changed".
-func (c changes) hide(field string, had, has bool) {
-	switch {
-	case had && has:
-		c[field] = "changed"
-	case has:
-		c[field] = "added"
-	case had:
-		c[field] = "removed"
-	}
-}
-
-func (c changes) fields() []string { return slices.Sorted(maps.Keys(c)) }
-
-func (c changes) details() map[string]any {
-	return map[string]any{"changedFields": c.fields(), "changes": map[string]any(c)}
 }

@@ -10,14 +10,14 @@ import (
 
 // differences are what an update alters, for the log: values only where they
 // cannot be a secret.
-func differences(old, next environment.Environment) changes {
-	c := changes{}
-	c.add("name", old.Name, next.Name)
-	c.add("description", textOf(old.Description), textOf(next.Description))
-	c.add("driver", old.Driver, next.Driver)
-	c.add("status", string(old.Status), string(next.Status))
+func differences(old, next environment.Environment) environment.Changes {
+	c := environment.Changes{}
+	c.Add("name", old.Name, next.Name)
+	c.Add("description", textOf(old.Description), textOf(next.Description))
+	c.Add("driver", old.Driver, next.Driver)
+	c.Add("status", string(old.Status), string(next.Status))
 	if canonical(old.Metadata) != canonical(next.Metadata) {
-		c.hide("metadata", !isNull(old.Metadata), !isNull(next.Metadata))
+		c.Hide("metadata", !isNull(old.Metadata), !isNull(next.Metadata))
 	}
 	before, after := object(old.Config), object(next.Config)
 	for key := range keysOf(before, after) {
@@ -27,13 +27,13 @@ func differences(old, next environment.Environment) changes {
 		was, had := old.EnvVars[name]
 		is, has := next.EnvVars[name]
 		if !reflect.DeepEqual(was, is) || had != has {
-			c.hide("envVars."+name, had, has)
+			c.Hide("envVars."+name, had, has)
 		}
 	}
 	return c
 }
 
-func configChange(c changes, key string, before, after json.RawMessage) {
+func configChange(c environment.Changes, key string, before, after json.RawMessage) {
 	was, is := canonical(before), canonical(after)
 	if was == is {
 		return
@@ -42,7 +42,7 @@ func configChange(c changes, key string, before, after json.RawMessage) {
 		return len(v) > 300 || strings.HasPrefix(v, "{") || strings.HasPrefix(v, "[{") || environment.LooksSecret(key, strings.Trim(v, `"`))
 	}
 	if strings.HasSuffix(key, refSuffix) || longOrSecret(was) || longOrSecret(is) {
-		c.hide("config."+key, was != "null", is != "null")
+		c.Hide("config."+key, was != "null", is != "null")
 		return
 	}
 	c["config."+key] = map[string]any{"before": json.RawMessage(was), "after": json.RawMessage(is)}

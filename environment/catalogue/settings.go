@@ -7,8 +7,6 @@ import (
 
 	"berth/environment"
 	"berth/environment/access"
-
-	"github.com/google/uuid"
 )
 
 // Settings returns the instance's settings.
@@ -60,16 +58,16 @@ func (s *Service) UpdateSettings(ctx context.Context, actor environment.Actor, p
 	if err := s.canBeDefault(ctx, old, p); err != nil {
 		return environment.Settings{}, err
 	}
-	next, err := s.store.UpdateSettings(ctx, p, s.activity(ctx, actor, "instance.settings.updated", "instance", "instance", changes.details()))
+	next, err := s.store.UpdateSettings(ctx, p, s.activity(ctx, actor, "instance.settings.updated", "instance", "instance", changes.Details()))
 	if err != nil {
-		return environment.Settings{}, atField(err, "defaultEnvironmentId", environment.CodeEnvironmentNotFound, environment.CodeEnvironmentInactive)
+		return environment.Settings{}, environment.AtField(err, "defaultEnvironmentId", environment.CodeEnvironmentNotFound, environment.CodeEnvironmentInactive)
 	}
 	return next, nil
 }
 
 // canBeDefault refuses another default that no run could resolve to.
 func (s *Service) canBeDefault(ctx context.Context, old environment.Settings, p environment.SettingsPatch) error {
-	if p.DefaultEnvironmentID == nil || idText(p.DefaultEnvironmentID) == idText(old.DefaultEnvironmentID) {
+	if p.DefaultEnvironmentID == nil || environment.IDText(p.DefaultEnvironmentID) == environment.IDText(old.DefaultEnvironmentID) {
 		return nil
 	}
 	if p.EnableEnvironments != nil {
@@ -106,26 +104,19 @@ func settingsProblems(p environment.SettingsPatch) error {
 	return environment.InvalidFields(fields)
 }
 
-func settingsChanges(old environment.Settings, p environment.SettingsPatch) changes {
-	c := changes{}
+func settingsChanges(old environment.Settings, p environment.SettingsPatch) environment.Changes {
+	c := environment.Changes{}
 	if v := p.EnableEnvironments; v != nil {
-		c.add("enableEnvironments", old.EnableEnvironments, *v)
+		c.Add("enableEnvironments", old.EnableEnvironments, *v)
 	}
 	if v := p.EnableManagedSandboxOnly; v != nil {
-		c.add("enableManagedSandboxOnly", old.EnableManagedSandboxOnly, *v)
+		c.Add("enableManagedSandboxOnly", old.EnableManagedSandboxOnly, *v)
 	}
 	if v := p.MaxRunTimeout; v != nil {
-		c.add("maxRunTimeoutSec", old.MaxRunTimeout, *v)
+		c.Add("maxRunTimeoutSec", old.MaxRunTimeout, *v)
 	}
 	if v := p.DefaultEnvironmentID; v != nil || p.ClearDefault {
-		c.add("defaultEnvironmentId", idText(old.DefaultEnvironmentID), idText(v))
+		c.Add("defaultEnvironmentId", environment.IDText(old.DefaultEnvironmentID), environment.IDText(v))
 	}
 	return c
-}
-
-func idText(id *uuid.UUID) string {
-	if id == nil {
-		return ""
-	}
-	return id.String()
 }

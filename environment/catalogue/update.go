@@ -100,7 +100,7 @@ func (s *Service) writeOf(ctx context.Context, actor environment.Actor, c *plann
 			action = "environment.restored"
 		}
 	}
-	details := diff.details()
+	details := diff.Details()
 	details["name"], details["revision"] = c.next.Name, c.old.Revision+1
 	return Write{
 		Environment: c.next, NewSecrets: sealed, DropSecrets: drops, Bindings: c.bindings, MoreActivity: entries,

@@ -2,9 +2,6 @@ package identity
 
 import (
 	"context"
-	"errors"
-	"maps"
-	"slices"
 
 	"berth/environment"
 
@@ -31,31 +28,7 @@ func asActor(p environment.Person) environment.Actor {
 	return environment.Actor{Kind: environment.ActorPerson, ID: p.ID, Name: p.Name, InstanceAdmin: p.InstanceAdmin, Roles: p.Roles}
 }
 
-// changes is what a write alters, by field: {before, after}.
-type changes map[string]any
-
-func (c changes) add(field string, before, after any) {
-	if before != after {
-		c[field] = map[string]any{"before": before, "after": after}
-	}
-}
-
-func (c changes) details() map[string]any {
-	return map[string]any{"changedFields": slices.Sorted(maps.Keys(c)), "changes": map[string]any(c)}
-}
-
 // problem is an error at one field.
 func problem(field, message string) error {
 	return environment.InvalidFields([]environment.FieldError{{Field: field, Message: message}})
-}
-
-// at says which field of the request an error with one of the codes is about.
-func at(err error, field string, codes ...string) error {
-	e, ok := errors.AsType[*environment.Error](err)
-	if !ok || !slices.Contains(codes, e.Code) {
-		return err
-	}
-	c := *e
-	c.Fields = []environment.FieldError{{Field: field, Message: e.Message}}
-	return &c
 }

@@ -86,7 +86,7 @@ func (s *Service) CreateAgent(ctx context.Context, actor environment.Actor, comp
 		Status: environment.AgentActive, DefaultEnvironmentID: in.DefaultEnvironmentID, CreatedAt: now, UpdatedAt: now,
 	}
 	entry := s.entry(ctx, actor, "agent.created", "agent", agent.ID, map[string]any{
-		"name": agent.Name, "adapterType": agent.AdapterType, "defaultEnvironmentId": idText(in.DefaultEnvironmentID),
+		"name": agent.Name, "adapterType": agent.AdapterType, "defaultEnvironmentId": environment.IDText(in.DefaultEnvironmentID),
 	})
 	if err := s.store.CreateAgent(ctx, agent, inCompany(entry, company)); err != nil {
 		return environment.Agent{}, atAgent(err)
@@ -112,12 +112,12 @@ func (s *Service) UpdateAgent(ctx context.Context, actor environment.Actor, id u
 	if len(changes) == 0 {
 		return old, nil
 	}
-	if idText(p.DefaultEnvironmentID) != idText(old.DefaultEnvironmentID) {
+	if environment.IDText(p.DefaultEnvironmentID) != environment.IDText(old.DefaultEnvironmentID) {
 		if err := s.mayUse(ctx, p.DefaultEnvironmentID); err != nil {
 			return environment.Agent{}, err
 		}
 	}
-	entry := s.entry(ctx, actor, "agent.updated", "agent", id, changes.details())
+	entry := s.entry(ctx, actor, "agent.updated", "agent", id, changes.Details())
 	agent, err := s.store.UpdateAgent(ctx, id, p, inCompany(entry, old.CompanyID))
 	return agent, atAgent(err)
 }
@@ -200,32 +200,25 @@ func isAdapter(text string) bool {
 }
 
 // changes are what the patch alters in an agent.
-func (p AgentPatch) changes(old environment.Agent) changes {
-	c := changes{}
+func (p AgentPatch) changes(old environment.Agent) environment.Changes {
+	c := environment.Changes{}
 	if p.Name != nil {
-		c.add("name", old.Name, *p.Name)
+		c.Add("name", old.Name, *p.Name)
 	}
 	if p.AdapterType != nil {
-		c.add("adapterType", old.AdapterType, *p.AdapterType)
+		c.Add("adapterType", old.AdapterType, *p.AdapterType)
 	}
 	if p.Status != nil {
-		c.add("status", string(old.Status), string(*p.Status))
+		c.Add("status", string(old.Status), string(*p.Status))
 	}
 	if p.DefaultEnvironmentID != nil || p.ClearDefault {
-		c.add("defaultEnvironmentId", idText(old.DefaultEnvironmentID), idText(p.DefaultEnvironmentID))
+		c.Add("defaultEnvironmentId", environment.IDText(old.DefaultEnvironmentID), environment.IDText(p.DefaultEnvironmentID))
 	}
 	return c
 }
 
 // atAgent says which field a refusal of the store is about.
 func atAgent(err error) error {
-	err = at(err, "name", environment.CodeNameTaken)
-	return at(err, "defaultEnvironmentId", environment.CodeEnvironmentNotFound, environment.CodeEnvironmentInactive)
-}
-
-func idText(id *uuid.UUID) string {
-	if id == nil {
-		return ""
-	}
-	return id.String()
+	err = environment.AtField(err, "name", environment.CodeNameTaken)
+	return environment.AtField(err, "defaultEnvironmentId", environment.CodeEnvironmentNotFound, environment.CodeEnvironmentInactive)
 }

@@ -59,7 +59,7 @@ func (s *Service) update(ctx context.Context, actor environment.Actor, id uuid.U
 	if len(changes) == 0 {
 		return old, nil
 	}
-	return s.store.UpdatePerson(ctx, id, p, s.entry(ctx, actor, "person.updated", "person", id, changes.details()))
+	return s.store.UpdatePerson(ctx, id, p, s.entry(ctx, actor, "person.updated", "person", id, changes.Details()))
 }
 
 // clean returns the patch as it is stored, or what is wrong with it.
@@ -81,19 +81,19 @@ func (p PersonPatch) clean() (PersonPatch, error) {
 }
 
 // changes are what the patch alters in a person.
-func (p PersonPatch) changes(old environment.Person) changes {
-	c := changes{}
+func (p PersonPatch) changes(old environment.Person) environment.Changes {
+	c := environment.Changes{}
 	if p.Name != nil {
-		c.add("name", old.Name, *p.Name)
+		c.Add("name", old.Name, *p.Name)
 	}
 	if p.Email != nil {
-		c.add("email", old.Email, *p.Email)
+		c.Add("email", old.Email, *p.Email)
 	}
 	if p.InstanceAdmin != nil {
-		c.add("isInstanceAdmin", old.InstanceAdmin, *p.InstanceAdmin)
+		c.Add("isInstanceAdmin", old.InstanceAdmin, *p.InstanceAdmin)
 	}
 	if p.Disabled != nil {
-		c.add("disabled", old.DisabledAt != nil, *p.Disabled)
+		c.Add("disabled", old.DisabledAt != nil, *p.Disabled)
 	}
 	return c
 }

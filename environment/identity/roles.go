@@ -45,9 +45,9 @@ func (s *Service) SetRole(ctx context.Context, actor environment.Actor, person, 
 	if before == role {
 		return nil
 	}
-	c := changes{}
-	c.add("role", string(before), string(role))
-	details := c.details()
+	c := environment.Changes{}
+	c.Add("role", string(before), string(role))
+	details := c.Details()
 	details["name"] = p.Name
 	entry := inCompany(s.entry(ctx, actor, "person.role_changed", "person", person, details), company)
 	return s.store.SetRole(ctx, person, company, role, entry)

@@ -48,9 +48,9 @@ func TestALifeOfASecret(t *testing.T) {
 	wanted := []string{
 		`secret.created of acme {"name":"Token"}`,
 		`secret.rotated of acme {"name":"Token","version":2}`,
-		`secret.updated of acme {"changes":{"description":{"after":"","before":"of the builders"},"name":{"after":"Key","before":"Token"}},"name":"Key"}`,
-		`secret.disabled of acme {"changes":{"disabled":{"after":true,"before":false}},"name":"Key"}`,
-		`secret.enabled of acme {"changes":{"disabled":{"after":false,"before":true}},"name":"Key"}`,
+		`secret.updated of acme {"changedFields":["description","name"],"changes":{"description":{"after":"","before":"of the builders"},"name":{"after":"Key","before":"Token"}},"name":"Key"}`,
+		`secret.disabled of acme {"changedFields":["disabled"],"changes":{"disabled":{"after":true,"before":false}},"name":"Key"}`,
+		`secret.enabled of acme {"changedFields":["disabled"],"changes":{"disabled":{"after":false,"before":true}},"name":"Key"}`,
 		`secret.deleted of acme {"name":"Key"}`,
 	}
 	if !reflect.DeepEqual(log, wanted) {

@@ -104,24 +104,22 @@ func (s *Service) Update(ctx context.Context, actor environment.Actor, id uuid.U
 	if len(changes) == 0 {
 		return row, nil
 	}
-	return s.store.UpdateSecret(ctx, id, p, s.activity(ctx, actor, row, action, map[string]any{"name": next.Name, "changes": changes}))
+	details := changes.Details()
+	details["name"] = next.Name
+	return s.store.UpdateSecret(ctx, id, p, s.activity(ctx, actor, row, action, details))
 }
 
 // difference says what an update does, for the log.
-func difference(old, next environment.StoredSecret) (action string, changes map[string]any) {
-	action, changes = "secret.updated", map[string]any{}
-	if old.Name != next.Name {
-		changes["name"] = map[string]any{"before": old.Name, "after": next.Name}
-	}
-	if before, after := textOf(old.Description), textOf(next.Description); before != after {
-		changes["description"] = map[string]any{"before": before, "after": after}
-	}
-	if old.Disabled != next.Disabled {
-		changes["disabled"] = map[string]any{"before": old.Disabled, "after": next.Disabled}
+func difference(old, next environment.StoredSecret) (action string, changes environment.Changes) {
+	action, changes = "secret.updated", environment.Changes{}
+	changes.Add("name", old.Name, next.Name)
+	changes.Add("description", textOf(old.Description), textOf(next.Description))
+	changes.Add("disabled", old.Disabled, next.Disabled)
+	switch {
+	case next.Disabled && !old.Disabled:
+		action = "secret.disabled"
+	case old.Disabled && !next.Disabled:
 		action = "secret.enabled"
-		if next.Disabled {
-			action = "secret.disabled"
-		}
 	}
 	return action, changes
 }
