@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,10 +50,16 @@ type ActivityFilter struct {
 	EntityType string
 	EntityID   string
 	CompanyID  *uuid.UUID
-	Action     string // exact, or a prefix that ends with "."
+	Action     string // exact, or a prefix: see ActionPrefix
 	Actor      string // part of the actor's name, without regard to case
 	Since      *time.Time
 	Until      *time.Time // exclusive
 	Limit      int
 	Cursor     string
+}
+
+// ActionPrefix reports whether a filter's action stands for every one that begins
+// with it: "run.", "environment.lease_".
+func ActionPrefix(action string) bool {
+	return strings.HasSuffix(action, ".") || strings.HasSuffix(action, "_")
 }

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -138,7 +139,7 @@ func (w *activityCSV) write(a environment.Activity) error {
 	}
 	row := []string{
 		a.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), string(a.ActorKind), environment.IDText(a.ActorID), a.ActorName, a.Action,
-		a.EntityType, a.EntityID, environment.IDText(a.CompanyID), string(details), a.RequestID, a.ID.String(),
+		a.EntityType, a.EntityID, environment.IDText(a.CompanyID), string(bytes.TrimSuffix(details, []byte("\n"))), a.RequestID, a.ID.String(),
 	}
 	for i, cell := range row {
 		row[i] = harmless(cell)

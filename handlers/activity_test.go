@@ -102,6 +102,9 @@ func TestActivityExport(t *testing.T) {
 		if row[6] != list[i].EntityID {
 			t.Fatalf("row %d is %s, the list has %s", i, row[6], list[i].EntityID)
 		}
+		if row[8] != "{}" {
+			t.Fatalf("the details are %q", row[8])
+		}
 	}
 	empty := f.want(f.call("GET", "/api/activity?format=json&action=nothing.at.all", ""), 200, nil)
 	if strings.TrimSpace(empty.Body) != "[]" {

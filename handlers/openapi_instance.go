@@ -62,7 +62,7 @@ func settingsOperations() []operation {
 
 func activityOperations() []operation {
 	filter := windowed(
-		text("action", "exact, or a prefix that ends with a full stop"), text("actor", "part of the actor's name, without regard to case"),
+		text("action", "exact, or a prefix that ends with a full stop or an underscore"), text("actor", "part of the actor's name, without regard to case"),
 		text("entityType", "of what it was done to"), text("entityId", "of what it was done to"),
 		text("since", "a time, or a day in UTC"), text("until", "a time, exclusive, or a day in UTC, inclusive"),
 		word("format", "a whole export, as a file", "csv", "json"),

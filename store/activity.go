@@ -74,7 +74,7 @@ func (q *query) whereActivity(f environment.ActivityFilter) {
 		q.where("company_id = ", q.arg(*f.CompanyID))
 	}
 	switch action := clean(f.Action); {
-	case strings.HasSuffix(action, "."):
+	case environment.ActionPrefix(action):
 		q.where("starts_with(action, ", q.arg(action), ")")
 	case action != "":
 		q.where("action = ", q.arg(action))

@@ -137,9 +137,9 @@ func (p ActivityPageProps) whose() string {
 // actions are the groups of actions that the log can be narrowed to.
 func (p ActivityPageProps) actions() []ui.Option {
 	options := []ui.Option{{Label: "Any action"}, {Value: "environment.", Label: "Environments"}, {Value: "run.", Label: "Runs"},
-		{Value: "environment_lease.", Label: "Leases"}, {Value: "secret.", Label: "Secrets"}, {Value: "agent.", Label: "Agents"},
+		{Value: "environment.lease_", Label: "Leases"}, {Value: "secret.", Label: "Secrets"}, {Value: "agent.", Label: "Agents"},
 		{Value: "agent_key.", Label: "Agents' keys"}, {Value: "person.", Label: "People"}, {Value: "token.", Label: "Personal tokens"},
-		{Value: "company.", Label: "Companies"}, {Value: "instance.", Label: "Settings"}, {Value: "keyset.", Label: "Master key"}}
+		{Value: "company.", Label: "Companies"}, {Value: "instance.", Label: "Settings"}, {Value: "keyset.", Label: "Master key"}, {Value: "access.", Label: "Refusals"}}
 	for _, o := range options {
 		if o.Value == p.query.Action {
 			return options

@@ -11,15 +11,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// actionText is what an entry says was done: "environment.host_key_trusted" is
-// "host key trusted". What was done with a part of the subject names the part:
+// actionText is what an entry says was done, in the words of actionWords, or
+// those of the action where it has none. What was done with a part of the subject names the part:
 // "agent_key.created" is "key ci created".
 func actionText(a environment.Activity) string {
-	verb := a.Action
-	if _, after, found := strings.Cut(verb, "."); found {
-		verb = after
+	verb, known := actionWords()[a.Action]
+	if !known {
+		verb = a.Action
+		if _, after, found := strings.Cut(verb, "."); found {
+			verb = after
+		}
+		verb = strings.NewReplacer("_", " ", ".", " ").Replace(verb)
 	}
-	verb = strings.NewReplacer("_", " ", ".", " ").Replace(verb)
 	part := partOf(a)
 	if part == "" {
 		return verb
@@ -71,6 +74,10 @@ func detailText(a environment.Activity) string {
 		switch k {
 		case "changes", "changedFields", "name", "revision", a.EntityType: // said elsewhere on the page
 			continue
+		case "method":
+			if a.EntityType == routeEntity {
+				continue
+			}
 		}
 		if t := valueText(v); t != "" && t != "none" {
 			keys = append(keys, k)
@@ -142,9 +149,24 @@ func valueText(v any) string {
 	return fmt.Sprint(v)
 }
 
+// Subjects that are no row of their own.
+const (
+	instanceEntity = "instance"
+	routeEntity    = "route"
+)
+
 // subjectText is what an entry is about, in words.
 func subjectText(a environment.Activity) string {
 	kind := strings.ReplaceAll(a.EntityType, "_", " ")
+	switch a.EntityType {
+	case instanceEntity:
+		return "the instance"
+	case routeEntity:
+		method, _ := a.Details["method"].(string)
+		return strings.TrimSpace(method + " " + a.EntityID)
+	case "environment_lease":
+		kind = "lease"
+	}
 	said := "name"
 	if partOf(a) != "" {
 		said = a.EntityType
@@ -152,10 +174,19 @@ func subjectText(a environment.Activity) string {
 	if name, is := a.Details[said].(string); is && name != "" {
 		return kind + " " + name
 	}
-	if len(a.EntityID) >= 8 {
+	if subjectID(a) != "" {
 		return kind + " " + a.EntityID[:8]
 	}
 	return kind
+}
+
+// subjectID is the whole id of what an entry is about, of which only the beginning
+// may be in its words; "" for what has none.
+func subjectID(a environment.Activity) string {
+	if a.EntityType == instanceEntity || a.EntityType == routeEntity || len(a.EntityID) <= 8 {
+		return ""
+	}
+	return a.EntityID
 }
 
 // subjectPath leads to what an entry is about; "" where there is no page of it.

@@ -49,7 +49,7 @@ func (s *Store) Activity(_ context.Context, f environment.ActivityFilter) (envir
 func logged(a environment.Activity, f environment.ActivityFilter) bool {
 	return (f.EntityType == "" || a.EntityType == f.EntityType) && (f.EntityID == "" || a.EntityID == f.EntityID) &&
 		(f.CompanyID == nil || a.CompanyID != nil && *a.CompanyID == *f.CompanyID) &&
-		(f.Action == "" || a.Action == f.Action || strings.HasSuffix(f.Action, ".") && strings.HasPrefix(a.Action, f.Action)) &&
+		(f.Action == "" || a.Action == f.Action || environment.ActionPrefix(f.Action) && strings.HasPrefix(a.Action, f.Action)) &&
 		strings.Contains(strings.ToLower(a.ActorName), strings.ToLower(f.Actor)) &&
 		(f.Since == nil || !a.CreatedAt.Before(*f.Since)) && (f.Until == nil || a.CreatedAt.Before(*f.Until))
 }

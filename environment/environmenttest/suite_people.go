@@ -198,6 +198,7 @@ func testActivityFilters(t *testing.T, s suite) {
 		{"exact", environment.ActivityFilter{Action: "run.created"}, []string{"run.created"}},
 		{"a part is not exact", environment.ActivityFilter{Action: "run"}, nil},
 		{"prefix", environment.ActivityFilter{Action: "run."}, []string{"run.timed_out", "run.created"}},
+		{"prefix within", environment.ActivityFilter{Action: "run.timed_"}, []string{"run.timed_out"}},
 		{"actor", environment.ActivityFilter{Actor: "LÖW"}, []string{"run.created"}},
 		{"no pattern", environment.ActivityFilter{Actor: "%_"}, []string{"lease.released"}},
 		{"nobody", environment.ActivityFilter{Actor: "\x00"}, nil},
