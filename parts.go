@@ -144,7 +144,8 @@ func (p *parts) loops() iter.Seq2[string, func(context.Context) error] {
 func (p *parts) deps(o cli.ServeOptions, address string, stopping <-chan struct{}) handlers.Deps {
 	d := handlers.Deps{
 		Catalogue: p.catalogue, Probing: p.probing, Leasing: p.leasing, Running: p.running, Identity: p.identity, Secrets: p.secrets, Feed: p.feed,
-		Ping: p.base.db.Ping, StateCounts: p.base.db.StateCounts, Log: p.log, Now: time.Now,
+		Vault: p.vault,
+		Ping:  p.base.db.Ping, StateCounts: p.base.db.StateCounts, Log: p.log, Now: time.Now,
 		Version: release, Mode: o.Mode, Listen: address, PublicURL: o.PublicURL, Dev: o.Dev, Stopping: stopping,
 		TrustedProxies: o.TrustedProxies,
 	}

@@ -65,7 +65,7 @@ func FuzzEnvironmentForm(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	s := &server{newKeys: newNewKeys()}
+	s := &server{newKeys: newNewKeys(nil)}
 	f.Fuzz(func(t *testing.T, text string) {
 		values, err := s.formValues(posted(echo.MIMEApplicationForm, text))
 		refusedWell(t, err)

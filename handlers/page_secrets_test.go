@@ -167,7 +167,7 @@ func TestC75_RefusedFormKeepsSecrets(t *testing.T) {
 	if len(vars) != 1 || vars[0].Value.Reveal() != "canary-token" {
 		t.Errorf("saved %d variables", len(vars))
 	}
-	form.Set("config.password.held", newNewKeys().seal(environment.NewSecret("x")))
+	form.Set("config.password.held", newNewKeys(nil).seal(environment.NewSecret("x")))
 	form.Set("name", "other")
 	doc = f.page(f.want(f.post(views.Environments, form), 422, nil))
 	if text := doc.Find("#f-config-password-err").Text(); !strings.Contains(text, "server was restarted") {

@@ -258,14 +258,14 @@ func TestGeneratedKeyNeverReachesThePage(t *testing.T) {
 	if key, err := f.server.newKeys.open(sealed, "config.privateKey"); err != nil || key.Reveal() != "PRIVATE" {
 		t.Errorf("opened %v", err)
 	}
-	if _, err := newNewKeys().open(sealed, "config.privateKey"); environment.CodeOf(err) != "generated_key_gone" {
+	if _, err := newNewKeys(nil).open(sealed, "config.privateKey"); environment.CodeOf(err) != "generated_key_gone" {
 		t.Errorf("another process opens it: %v", err)
 	}
 	form := sshForm("with a key")
 	form.Set("config.generatedKey", sealed)
 	f.want(f.post(views.Environments, form, byHTMX), 204, nil)
 	form = sshForm("with a lost key")
-	form.Set("config.generatedKey", newNewKeys().seal(environment.NewSecret("other")))
+	form.Set("config.generatedKey", newNewKeys(nil).seal(environment.NewSecret("other")))
 	refused := f.page(f.want(f.post(views.Environments, form, byHTMX), 422, nil))
 	if text := refused.Find("#f-config-privateKey-err").Text(); !strings.Contains(text, "generate it again") {
 		t.Errorf("at the key stands %q", text)

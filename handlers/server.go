@@ -36,6 +36,9 @@ type Deps struct {
 	Identity  *identity.Service
 	Secrets   *secrets.Service
 	Feed      environment.Feed
+	// Vault seals the secrets that forms carry, for every server of its keyset;
+	// nil: only this process opens them.
+	Vault environment.Vault
 	// Ping asks whether the database answers.
 	Ping func(context.Context) error
 	// StateCounts counts the runs, probes and leases under way, by kind and
@@ -80,7 +83,7 @@ func New(d Deps) http.Handler {
 
 func newServer(d Deps) *server {
 	s := &server{
-		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(), limits: newLimits(d.Now),
+		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(d.Vault), limits: newLimits(d.Now),
 		bodyWithin: bodyWithin, askAgain: askAgainEvery, heartbeat: 15 * time.Second, retry: time.Second,
 	}
 	if d.Mode == modeAuthenticated {
