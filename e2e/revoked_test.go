@@ -87,3 +87,32 @@ func TestJourney_RemovedMember(t *testing.T) {
 	b.visit(pages)
 	b.at(`/signin\?next=`)
 }
+
+// TestPages_WhatIsTypedOutlivesTheServer sends a form while nobody answers, and
+// while its sender is signed out: both times it can be sent again.
+func TestPages_WhatIsTypedOutlivesTheServer(t *testing.T) {
+	s := newTeamServer(t)
+	s.furnish(t, "Acme")
+	b := open(t, s.url, look{width: 1280, height: 800})
+	b.expect(`Failed to load resource|net::ERR_`)
+	b.signIn(adminEmail, adminPassword)
+	path := "/companies/" + s.company + "/agents"
+	b.visit(path)
+	b.fill("[name=name]", "Reviewer")
+	s.stop(t)
+	b.press("Create agent")
+	b.reads("#toasts", "The server cannot be reached. What you typed is still here; try again.")
+	b.holds("[name=name]", "Reviewer")
+	s.start(t)
+
+	s.call(t, "DELETE", "/api/account/sessions", nil, nil, 200)
+	b.press("Create agent")
+	b.reads("#toasts", "You were signed out. What you typed is still here.")
+	b.holds("[name=name]", "Reviewer")
+	again := b.another()
+	again.signIn(adminEmail, adminPassword)
+	again.visit(path)
+	b.misses("#toasts .toast:has-text('signed out')")
+	b.press("Create agent")
+	b.at(path + `/[0-9a-f-]{36}`)
+}

@@ -68,6 +68,11 @@
   document.addEventListener('submit', (e) => {
     const form = e.target
     if (!form.matches('[data-once]')) return
+    if (form.dataset.answered) {
+      delete form.dataset.answered
+      leaving = true
+      return
+    }
     if (form.dataset.sent) {
       e.preventDefault()
       e.stopImmediatePropagation()
@@ -80,8 +85,29 @@
       box.dataset.was = box.dataset.state
       box.dataset.state = box.dataset.busyState
     }
-    if (!form.hasAttribute('hx-post')) leaving = true
+    if (form.hasAttribute('hx-post')) return
+    if (form.hasAttribute('data-guard')) {
+      e.preventDefault()
+      sendOnceAnswered(form, e.submitter)
+    } else {
+      leaving = true
+    }
   }, true)
+
+  // Where nobody answers the browser shows a page of its own, and a sign-in takes
+  // the place of what was typed: a guarded form is sent when neither will happen.
+  async function sendOnceAnswered(form, submitter) {
+    const at = document.body.dataset.rightsAt || '/api/health'
+    const res = await fetch(at, { redirect: 'manual', cache: 'no-store', signal: AbortSignal.timeout(20000) }).catch(() => null)
+    if (res && res.type !== 'opaqueredirect' && res.status !== 401) {
+      form.dataset.answered = '1'
+      form.requestSubmit(submitter)
+      return
+    }
+    release(form)
+    if (res) window.berth.signedOut(form)
+    else toast(unreachable, 'bad', 0)
+  }
 
   addEventListener('pageshow', (e) => {
     if (!e.persisted) return

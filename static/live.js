@@ -59,11 +59,12 @@
   }, 1500)
 
   // Whoever was signed out meanwhile is taken to the sign-in page and back; what
-  // is typed in a form stays, and can be sent after signing in elsewhere.
+  // is typed in a form stays, and can be sent after signing in elsewhere. kept is
+  // a form that was about to be sent.
   let tellsSignedOut = null
-  function signedOut() {
+  function signedOut(kept) {
     const to = '/signin?next=' + encodeURIComponent(document.body.dataset.here || location.pathname + location.search)
-    if (!dirtyForm()) {
+    if (!kept && !dirtyForm()) {
       leave()
       location.assign(to)
     } else if (!tellsSignedOut || !tellsSignedOut.isConnected) {
@@ -71,6 +72,7 @@
       tellsSignedOut.firstChild.append(' ', make('a', { href: to, target: '_blank', textContent: 'Sign in in another tab' }))
     }
   }
+  window.berth.signedOut = signedOut
 
   // A page is for whom it was made. When its reader is signed out it goes to the
   // sign-in, and when they may do something else by now it is loaded again.
@@ -88,6 +90,7 @@
       const res = await fetch(rightsAt, { redirect: 'manual', cache: 'no-store' })
       const now = res.ok ? await res.text() : ''
       if (isLeaving() || Date.now() - goneAt < 5000) return
+      if (res.ok && tellsSignedOut) tellsSignedOut.remove() // signed in again, in another tab
       if (res.type === 'opaqueredirect' || res.status === 401) {
         signedOut()
       } else if (res.ok && now !== rights) {
