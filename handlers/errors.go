@@ -83,6 +83,7 @@ func (s *server) handleError(err error, c echo.Context) {
 	}
 	s.logRefusal(c, r)
 	s.noteRefused(c, r)
+	s.evenOut(c, r)
 	if c.Response().Committed || r.status == statusGone {
 		return
 	}

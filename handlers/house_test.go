@@ -22,6 +22,7 @@ import (
 // house is a front door on a twin with two companies, Acme and Globex, and
 // somebody of each kind with a key. All rows that addresses name are Acme's.
 type house struct {
+	server  *server
 	t       *testing.T
 	store   *environmenttest.Store
 	handler http.Handler
@@ -41,8 +42,8 @@ func newHouse(t *testing.T, actor string) *house {
 		d.Mode = modeLocalTrusted
 	}
 	s := newServer(d)
-	s.assets = packedForms{}
-	h.handler = documented(t, s.handler())
+	s.assets, s.notThereTakes = packedForms{}, 0
+	h.server, h.handler = s, documented(t, s.handler())
 	h.furnish(d)
 	h.state = h.store.Fingerprint()
 	return h

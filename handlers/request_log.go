@@ -44,6 +44,7 @@ func routeOf(c echo.Context) string {
 func (s *server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		began := time.Now()
+		c.Set(beganKey, began)
 		err := next(c)
 		if err != nil {
 			s.handleError(err, c)

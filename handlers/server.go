@@ -63,16 +63,17 @@ type Deps struct {
 // named after it.
 type server struct {
 	Deps
-	list       *listCache
-	metrics    *metrics
-	assets     packedForms
-	newKeys    newKeys
-	sessions   *scs.SessionManager // nil in local_trusted
-	limits     limits
-	bodyWithin time.Duration // how long a body may take to arrive
-	askAgain   time.Duration // between questions whether who is served for long still may
-	heartbeat  time.Duration // between comments on a stream without events
-	retry      time.Duration // between reads of a stream whose database is away
+	list          *listCache
+	metrics       *metrics
+	assets        packedForms
+	newKeys       newKeys
+	sessions      *scs.SessionManager // nil in local_trusted
+	limits        limits
+	bodyWithin    time.Duration // how long a body may take to arrive
+	notThereTakes time.Duration // how long to say that something is not there
+	askAgain      time.Duration // between questions whether who is served for long still may
+	heartbeat     time.Duration // between comments on a stream without events
+	retry         time.Duration // between reads of a stream whose database is away
 }
 
 // New returns the whole HTTP surface.
@@ -84,7 +85,7 @@ func New(d Deps) http.Handler {
 func newServer(d Deps) *server {
 	s := &server{
 		Deps: d, list: newListCache(), assets: packedForms{best: true}, newKeys: newNewKeys(d.Vault), limits: newLimits(d.Now),
-		bodyWithin: bodyWithin, askAgain: askAgainEvery, heartbeat: 15 * time.Second, retry: time.Second,
+		bodyWithin: bodyWithin, notThereTakes: notThereTakes, askAgain: askAgainEvery, heartbeat: 15 * time.Second, retry: time.Second,
 	}
 	if d.Mode == modeAuthenticated {
 		s.sessions = newSessions(d.Cookies)
