@@ -255,3 +255,25 @@ func TestDrill_HostAwayForLongerThanTheGrace(t *testing.T) {
 	}
 	leavesNothing(t, run, shortGrace+15*time.Second)
 }
+
+// TestDrill_WhatALostRunLeftIsRemoved: by the server that comes after the one
+// that lost it, once the host is back.
+func TestDrill_WhatALostRunLeftIsRemoved(t *testing.T) {
+	t.Parallel()
+	d := newDrill(t, shortGrace)
+	run := d.begin(t, d.env, "sh", "-c", "echo begun; sleep 600")
+	d.prints(t, run, "begun\n")
+	folder := filepath.Join(d.host.Home, ".berth", "runs", run)
+	d.host.Kill()
+	if got := d.ends(t, run, shortGrace+60*time.Second); got.Status != "lost" {
+		t.Errorf("the run %s; want lost", got)
+	}
+	leavesNothing(t, run, shortGrace+15*time.Second)
+	d.kill(t)
+	if _, err := os.Stat(folder); err != nil {
+		t.Fatalf("the run left no folder: %v", err)
+	}
+	d.start(t)
+	d.host.Start()
+	until(t, 60*time.Second, "the folder is gone", func() bool { _, err := os.Stat(folder); return os.IsNotExist(err) })
+}
