@@ -73,7 +73,7 @@ func refusals(op operation) []int {
 		all = append(all, 404)
 	}
 	if op.body != nil {
-		all = append(all, 413, 415)
+		all = append(all, 408, 413, 415)
 	}
 	return append(all, op.fails...)
 }

@@ -18,7 +18,8 @@ type operation struct {
 	optionalBody bool
 	answers      []reply
 	// fails are the refusals beyond those that every operation may give: 404,
-	// 409, 412, 422. A path with an id has 404, one with a body has 413 and 415.
+	// 409, 412, 422. A path with an id has 404, one with a body has 408, 413
+	// and 415.
 	fails   []int
 	open    bool // needs no credential
 	ifMatch bool // takes If-Match
