@@ -92,3 +92,11 @@ func (b *tab) fits(name string) {
 	_, err := b.page.Screenshot(playwright.PageScreenshotOptions{Path: playwright.String(file + ".png"), FullPage: playwright.Bool(true)})
 	b.must(err, "take a picture of %s", name)
 }
+
+// TestPages_AWaitEnds: a wait that is over says so, and not that it takes 0 s.
+func TestPages_AWaitEnds(t *testing.T) {
+	s := newServer(t)
+	b := open(t, s.url, desktop)
+	b.visit("/dev/preview/sign-in.limited")
+	b.reads("#sign-in [role=alert]", "Try again now.")
+}

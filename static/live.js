@@ -34,7 +34,9 @@
     const tick = setInterval(() => {
       const left = Math.max(0, Math.ceil((over - Date.now()) / 1000))
       waiting.textContent = left
-      if (!left) clearInterval(tick)
+      if (left) return
+      clearInterval(tick)
+      waiting.parentElement.textContent = 'Try again now.'
     }, 1000)
   }
 
