@@ -51,9 +51,20 @@ func differences(yours, saved FormValues, changed []string) []version {
 	for _, s := range yours.secretFields() {
 		pairs = append(pairs, version{s.label, s.choice.words(), savedWords(s.field, changed)})
 	}
-	return slices.DeleteFunc(pairs, func(v version) bool {
+	pairs = slices.DeleteFunc(pairs, func(v version) bool {
 		return strings.TrimSpace(v.yours) == strings.TrimSpace(v.saved)
 	})
+	for i, v := range pairs {
+		pairs[i].yours, pairs[i].saved = orNone(v.yours), orNone(v.saved)
+	}
+	return pairs
+}
+
+func orNone(value string) string {
+	if strings.TrimSpace(value) == "" {
+		return "none"
+	}
+	return value
 }
 
 const unchanged = "not changed"

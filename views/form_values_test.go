@@ -118,3 +118,15 @@ func TestLocalIsOfferedOnlyToWhatIsLocal(t *testing.T) {
 		t.Errorf("local sends a config: %v", d.Config)
 	}
 }
+
+// Beside a value that somebody else saved, an empty field says that it is empty.
+func TestStaleFormNamesWhatIsEmpty(t *testing.T) {
+	yours, saved := FormValuesOf(example.ReadySSH().Environment), FormValuesOf(example.ReadySSH().Environment)
+	yours.Description, saved.Description = " ", "Builds"
+	yours.ProxyJump, saved.ProxyJump = "hop", ""
+	for _, v := range differences(yours, saved, nil) {
+		if (v.name == "Description" && v.yours != "none") || (v.name == "Jump hosts" && v.saved != "none") {
+			t.Errorf("%s: %q and %q", v.name, v.yours, v.saved)
+		}
+	}
+}
