@@ -131,6 +131,15 @@ type Describer interface {
 	Describe(config json.RawMessage) string
 }
 
+// Readier gets ready for work while its lease is being written down.
+type Readier interface {
+	// Ready says that spec.RunID is about to acquire and to execute. It returns at
+	// once and does nothing that leaves a trace: what it opens is closed by the
+	// returned function, which is called when the work has ended or does not come,
+	// and by itself when that takes more than a few seconds.
+	Ready(spec Spec) (done func())
+}
+
 // Execer runs a command in a leased target.
 type Execer interface {
 	// Exec starts the command, or takes up the one that an earlier call of any

@@ -28,7 +28,11 @@ func (d *Driver) Acquire(ctx context.Context, spec environment.Spec) (environmen
 	if p, err = d.pinFirst(ctx, p); err != nil {
 		return environment.Ref{}, err
 	}
-	answered, err := d.prepare(ctx, p)
+	run := ""
+	if spec.RunID != nil {
+		run = spec.RunID.String()
+	}
+	answered, err := d.prepare(ctx, p, run)
 	if err != nil {
 		return environment.Ref{}, err
 	}
@@ -76,8 +80,8 @@ func (d *Driver) pinFirst(ctx context.Context, p *plan) (*plan, error) {
 }
 
 // prepare makes the workspace and reads where it is, unless that is known, and
-// begins to open the session of the work.
-func (d *Driver) prepare(ctx context.Context, p *plan) (*facts, error) {
+// begins to open the session of the work: of a run, or of any for "".
+func (d *Driver) prepare(ctx context.Context, p *plan, run string) (*facts, error) {
 	key, err := p.key()
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func (d *Driver) prepare(ctx context.Context, p *plan) (*facts, error) {
 			return nil, err
 		}
 	}
-	d.openEarly(p, key)
+	d.openEarly(p, key, run)
 	return answered, nil
 }
 
@@ -115,9 +119,12 @@ func (d *Driver) examineWorkspace(ctx context.Context, p *plan) (*facts, error) 
 	return answered, nil
 }
 
-// Release has nothing to destroy: the workspace is the target's own. It is not
-// an error to release twice.
+// Release has nothing to destroy: the workspace is the target's own. It is not an
+// error to release twice.
 func (d *Driver) Release(_ context.Context, ref environment.Ref, _ environment.Disposition) (environment.Receipt, error) {
+	if run := ref.Spec.RunID; run != nil {
+		d.pool.withdrawRun(run.String())
+	}
 	return environment.Receipt{Outcome: "released", ProviderID: ref.ProviderID, At: d.now().UTC().Truncate(time.Millisecond), Details: map[string]any{}}, nil
 }
 

@@ -20,6 +20,7 @@ var (
 	_ environment.Configurer     = (*Driver)(nil)
 	_ environment.Prober         = (*Driver)(nil)
 	_ environment.Describer      = (*Driver)(nil)
+	_ environment.Readier        = (*Driver)(nil)
 	_ environment.Execer         = (*Driver)(nil)
 	_ environment.Filer          = (*Driver)(nil)
 	_ environment.HostKeyScanner = (*Driver)(nil)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"berth/drivers/shell"
+	"berth/drivers/supervisor"
+	"berth/environment"
 )
 
 // What is known of a connection that was just in use.
@@ -51,11 +53,18 @@ func (p *pool) forget(key poolKey) {
 	}
 }
 
-// early is a session that is opened while its lease is being written down, so
-// that the work need not wait for it.
+// early is a session that is opened and prepared while its run and lease are being
+// written down, so that the work need not wait for it.
 type early struct {
-	opened chan *session // gets the session, or is closed without one
+	run    string           // marker of the run that it is for; "" is anybody's
+	opened chan *earlyShell // gets the session, or is closed without one
 	expiry *time.Timer
+}
+
+// earlyShell is a session as it is opened early.
+type earlyShell struct {
+	*session
+	ready shell.Session // the same, prepared
 }
 
 // end closes the session once it is there.
@@ -65,12 +74,29 @@ func (e *early) end() {
 	}
 }
 
-// openEarly begins to open a session, which is closed when no work takes it.
-func (d *Driver) openEarly(p *plan, key poolKey) {
-	e := &early{opened: make(chan *session, 1)}
+// Ready begins to open the session of a run, over a connection that was in use a
+// moment ago; where there is none Acquire does it.
+func (d *Driver) Ready(spec environment.Spec) (done func()) {
+	if spec.RunID == nil {
+		return func() {}
+	}
+	run := spec.RunID.String()
+	if p, err := newPlan(spec.Config, spec); err == nil {
+		if key, err := p.key(); err == nil && d.pool.known(key) != nil {
+			d.openEarly(p, key, run)
+		}
+	}
+	return func() { d.pool.withdrawRun(run) }
+}
+
+// openEarly begins to open a session for a run, if that has none yet; "" stands for
+// any work. It is closed when no work takes it.
+func (d *Driver) openEarly(p *plan, key poolKey, run string) {
+	e := &early{run: run, opened: make(chan *earlyShell, 1)}
 	d.pool.mu.Lock()
 	defer d.pool.mu.Unlock()
-	if d.pool.closed {
+	begun := run != "" && slices.ContainsFunc(d.pool.early[key], func(other *early) bool { return other.run == run })
+	if d.pool.closed || begun {
 		return
 	}
 	d.pool.early[key] = append(d.pool.early[key], e)
@@ -83,9 +109,17 @@ func (d *Driver) openEarly(p *plan, key poolKey) {
 		defer close(e.opened)
 		ctx, cancel := context.WithTimeout(context.Background(), earlyLimit)
 		defer cancel()
-		if s, _, err := d.open(ctx, p); err == nil {
-			e.opened <- s
+		s, _, err := d.open(ctx, p)
+		if err != nil {
+			return
 		}
+		defer context.AfterFunc(ctx, func() { _ = s.Close() })() // it need not take what it is sent
+		ready, err := supervisor.Prepare(s)
+		if err != nil {
+			_ = s.Close()
+			return
+		}
+		e.opened <- &earlyShell{s, ready}
 	})
 }
 
@@ -103,12 +137,15 @@ func (p *pool) withdraw(key poolKey, e *early) bool {
 	return found
 }
 
-// takeEarly returns a session that was opened early; nil when there is none.
-func (p *pool) takeEarly(ctx context.Context, key poolKey) *session {
+// takeEarly returns a session that was opened early for a run, or for anybody;
+// nil when there is none.
+func (p *pool) takeEarly(ctx context.Context, key poolKey, run string) shell.Session {
 	p.mu.Lock()
 	var first *early
-	if waiting := p.early[key]; len(waiting) > 0 {
-		first = waiting[0]
+	for _, e := range p.early[key] {
+		if e.run == run || e.run == "" && first == nil {
+			first = e
+		}
 	}
 	p.mu.Unlock()
 	if first == nil || !p.withdraw(key, first) {
@@ -117,14 +154,37 @@ func (p *pool) takeEarly(ctx context.Context, key poolKey) *session {
 	first.expiry.Stop()
 	select {
 	case s := <-first.opened:
-		if s != nil && s.over() {
+		if s == nil {
+			return nil
+		}
+		if s.over() {
 			_ = s.Close() // its connection broke meanwhile
 			return nil
 		}
-		return s
+		return s.ready
 	case <-ctx.Done():
 		go first.end() // ends with the opening, which has a limit
 		return nil
+	}
+}
+
+// withdrawRun ends the sessions that were opened early for a run.
+func (p *pool) withdrawRun(run string) {
+	p.mu.Lock()
+	found := map[*early]poolKey{}
+	for key, waiting := range p.early {
+		for _, e := range waiting {
+			if e.run == run {
+				found[e] = key
+			}
+		}
+	}
+	p.mu.Unlock()
+	for e, key := range found {
+		if p.withdraw(key, e) {
+			e.expiry.Stop()
+			go e.end() // ends with the opening, which has a limit
+		}
 	}
 }
 
@@ -144,12 +204,12 @@ func (p *pool) endEarly() {
 
 // workOpener opens the sessions of work under a lease, the first of which may be
 // there already.
-func (d *Driver) workOpener(p *plan, key poolKey) shell.Opener {
+func (d *Driver) workOpener(p *plan, key poolKey, run string) shell.Opener {
 	first, open := true, d.opener(p)
 	return func(ctx context.Context) (shell.Session, error) {
 		if first {
 			first = false
-			if s := d.pool.takeEarly(ctx, key); s != nil {
+			if s := d.pool.takeEarly(ctx, key, run); s != nil {
 				return s, nil
 			}
 		}

@@ -11,7 +11,7 @@ func TestPool_EarlySessionExpiresWhileThePoolCloses(t *testing.T) {
 	t.Parallel()
 	p := newPool(time.Minute)
 	var key poolKey
-	e := &early{opened: make(chan *session), expiry: time.NewTimer(time.Hour)}
+	e := &early{opened: make(chan *earlyShell), expiry: time.NewTimer(time.Hour)}
 	close(e.opened)
 	p.early[key] = []*early{e}
 	p.close()

@@ -23,13 +23,13 @@ func (d *Driver) Exec(ctx context.Context, ref environment.Ref, e environment.Ex
 		return environment.ExecResult{}, err
 	}
 	wasKnown := d.pool.known(key) != nil
-	result, err := supervisor.Exec(ctx, d.workOpener(p, key), ref, e)
+	result, err := supervisor.Exec(ctx, d.workOpener(p, key, e.Marker), ref, e)
 	if environment.CodeOf(err) != environment.CodeWorkspaceMissing || e.Resume || !wasKnown {
 		return result, err
 	}
 	d.pool.forget(key)
-	if _, made := d.prepare(ctx, p); made != nil {
+	if _, made := d.prepare(ctx, p, e.Marker); made != nil {
 		return result, err
 	}
-	return supervisor.Exec(ctx, d.workOpener(p, key), ref, e)
+	return supervisor.Exec(ctx, d.workOpener(p, key, e.Marker), ref, e)
 }

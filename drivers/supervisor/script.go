@@ -26,40 +26,95 @@ var jobText string
 //go:embed sh/session.sh
 var sessionText string
 
-// script returns the text that a session's shell runs.
-func (s *session) script() string {
-	w := s.work
-	var b strings.Builder
-	set := func(name, value string) { fmt.Fprintf(&b, "%s=%s\n", name, shell.Quote(value)) }
-	lib := uncommented(libText)
-	from := w.offsets()
-	set("nonce", s.nonce)
-	set("marker", w.exec.Marker)
-	set("beat", beat())
-	set("sh", w.shell)
-	set("o", strconv.FormatInt(from[environment.Stdout], 10))
-	set("e", strconv.FormatInt(from[environment.Stderr], 10))
-	if s.start {
-		set("start", "1")
-		set("dir", w.dir)
-		set("head", fmt.Sprintf("sh=%s grace=%d limit=%d spool=%d", shell.Quote(w.shell),
-			hundredths(w.exec.Grace), hundredths(w.exec.Timeout), w.spool))
-		set("lib", lib)
-		set("supervisor", uncommented(supervisorText))
-		set("job", w.job())
-		writeInput(&b, w.exec.Stdin)
-	} else {
-		set("start", "")
-	}
-	b.WriteString(lib)
-	b.WriteString(uncommented(sessionText))
-	return b.String()
+// text is a script, or a part of one.
+type text struct{ strings.Builder }
+
+func (t *text) set(name, value string) { t.WriteString(name + "=" + shell.Quote(value) + "\n") }
+
+// base is what a session needs whatever its run and its work are.
+func (t *text) base(nonce, sh string) {
+	t.set("nonce", nonce)
+	t.set("sh", sh)
+	t.set("nl", "\n")
+	t.set("lib", uncommented(libText))
+	t.set("supervisor", uncommented(supervisorText))
+	t.set("entry", uncommented(jobText))
+	t.WriteString(uncommented(libText))
+	t.WriteString(uncommented(sessionText))
 }
 
-// job returns the text that becomes the command.
+// script returns the text that a session's shell runs, behind the base where that
+// was sent ahead. It ends with the call of a function, so that one that was cut
+// off on its way does nothing.
+func (s *session) script() string {
+	w := s.work
+	var t text
+	if !s.ahead {
+		t.base(s.nonce, w.shell)
+	}
+	from := w.offsets()
+	t.set("marker", w.exec.Marker)
+	t.set("beat", beat())
+	t.set("o", strconv.FormatInt(from[environment.Stdout], 10))
+	t.set("e", strconv.FormatInt(from[environment.Stderr], 10))
+	if s.start {
+		t.set("start", "1")
+		t.set("dir", w.dir)
+		t.set("head", fmt.Sprintf("sh=%s grace=%d limit=%d spool=%d", shell.Quote(w.shell),
+			hundredths(w.exec.Grace), hundredths(w.exec.Timeout), w.spool))
+		t.WriteString(`job="$entry"` + shell.Quote(w.job()) + "\n")
+		writeInput(&t.Builder, w.exec.Stdin)
+	} else {
+		t.set("start", "")
+	}
+	t.WriteString("main\n")
+	return t.String()
+}
+
+// framed is the script as the session's shell reads it.
+func (s *session) framed() string {
+	script := s.script()
+	if line, ok := oneLine(script); ok && s.ahead && len(s.work.exec.Stdin) == 0 {
+		return line
+	}
+	return strconv.Itoa(len(script)) + "\n" + script
+}
+
+// maxLine is how much of a script is sent as one line: shells read those byte by
+// byte, which soon takes longer than to have another program read it.
+const maxLine = 2 << 10
+
+// oneLine makes a line of a script of assignments and a last command, which a shell
+// reads without another program; false when it is too long for that, or holds bytes
+// that some shells read wrongly.
+func oneLine(script string) (string, bool) {
+	var b strings.Builder
+	quoted, escaped := false, false
+	for _, c := range []byte(strings.TrimSuffix(script, "\n")) {
+		switch {
+		case escaped: // a quote: nothing else is escaped
+		case c == '\'':
+			quoted = !quoted
+		case c < ' ' && c != '\n' && c != '\t', c > '~':
+			return "", false
+		}
+		escaped = c == '\\' && !quoted && !escaped
+		switch {
+		case c != '\n':
+			b.WriteByte(c)
+		case quoted:
+			b.WriteString(`'"$nl"'`)
+		default:
+			b.WriteByte(';')
+		}
+	}
+	b.WriteByte('\n')
+	return b.String(), b.Len() <= maxLine
+}
+
+// job returns the text that becomes the command, behind that of job.sh.
 func (w *work) job() string {
 	var b strings.Builder
-	b.WriteString(uncommented(jobText))
 	for _, v := range w.exec.Env {
 		assignment := v.Name + "=" + shell.Quote(v.Value.Reveal())
 		if special.MatchString(v.Name) {

@@ -3,8 +3,6 @@ package supervisor
 import (
 	"bufio"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +20,7 @@ type session struct {
 	work  *work
 	nonce string // marks the session's own words among everything else
 	start bool   // it may start the run
+	ahead bool   // its shell was prepared
 
 	sent  bool // the target may have begun, by this session or an earlier one
 	spoke bool // the target answered
@@ -30,15 +29,14 @@ type session struct {
 	shell    shell.Session
 	lines    chan string
 	out, err *bufio.Reader
+	heard    chan struct{} // closed when the shell takes the script
 	ready    chan struct{} // closed when the target has said who the run is
 	accepted bool          // before ready: output may be delivered
 }
 
 func (w *work) newSession(start, sent bool) *session {
-	var nonce [16]byte
-	_, _ = rand.Read(nonce[:]) // never fails
-	return &session{work: w, nonce: hex.EncodeToString(nonce[:]), start: start, sent: sent,
-		lines: make(chan string, 8), ready: make(chan struct{})}
+	return &session{work: w, nonce: newNonce(), start: start, sent: sent,
+		lines: make(chan string, 8), heard: make(chan struct{}), ready: make(chan struct{})}
 }
 
 // beat is a word that no earlier renewal was; always of the same length.
@@ -109,7 +107,7 @@ func (s *session) dial(ctx context.Context, cancel context.CancelFunc) error {
 		case <-dialled:
 		}
 	})
-	opened, err := s.work.open(ctx)
+	opened, err := s.open(ctx)
 	close(dialled)
 	giveUp.Wait()
 	if err != nil {
@@ -125,14 +123,25 @@ func (s *session) dial(ctx context.Context, cancel context.CancelFunc) error {
 	return nil
 }
 
+// open opens a shell; it may be one that was prepared for work.
+func (s *session) open(ctx context.Context) (shell.Session, error) {
+	opened, err := s.work.open(ctx)
+	a, ok := opened.(*Ahead)
+	if err != nil || !ok {
+		return opened, err
+	}
+	s.ahead, s.nonce = true, a.nonce
+	return a, nil
+}
+
 // errStopped is a session that was given up before it began.
 var errStopped = errors.New("stopped before the start")
 
 // write sends the script and then the lines, until lines is closed. What cannot
 // be sent is dropped: the readers notice a broken session.
 func (s *session) write() {
-	script := s.script()
-	_, err := io.WriteString(s.shell, strconv.Itoa(len(script))+"\n"+script)
+	<-s.heard
+	_, err := io.WriteString(s.shell, s.framed())
 	for line := range s.lines {
 		at := time.Now()
 		if err != nil {
@@ -177,7 +186,7 @@ func (s *session) wait(arrived <-chan error, closing func()) error {
 
 // explain makes an error for people of a session that broke.
 func (s *session) explain(ctx context.Context, prelude *time.Timer, err error) error {
-	if s.spoke || ctx.Err() != nil || s.work.known || s.work.exec.Resume {
+	if s.spoke || s.ahead || ctx.Err() != nil || s.work.known || s.work.exec.Resume {
 		return err
 	}
 	if silent := !prelude.Stop(); !silent && !errors.Is(err, errNoise) {

@@ -27,6 +27,9 @@ func (s *session) readOut(prelude *time.Timer) error {
 			close(s.ready)
 		}
 	}()
+	if err := s.listen(); err != nil {
+		return err
+	}
 	if _, err := upTo(s.out, s.nonce+"{\n", maxNoise); err != nil {
 		return err
 	}
@@ -50,6 +53,17 @@ func (s *session) readOut(prelude *time.Timer) error {
 		return fmt.Errorf("%w: %w", errBroken, err)
 	}
 	s.work.final, err = parseRecord(line)
+	return err
+}
+
+// listen waits until a shell that was prepared takes more: some heads read ahead of
+// what they are to read.
+func (s *session) listen() error {
+	defer close(s.heard)
+	if !s.ahead {
+		return nil
+	}
+	_, err := upTo(s.out, s.nonce+"<\n", maxNoise)
 	return err
 }
 

@@ -225,4 +225,16 @@ $cwd"
 	follow=$!
 	obey
 }
-main
+
+# ahead waits for the script that says what to do and calls main: a line of it, or
+# one with the length of several. What is said first tells that this script was
+# read, so that the next one may come.
+ahead() {
+	printf '\n%s<\n' "$nonce"
+	if IFS= read -r rest; then
+		case $rest in
+		[0-9]*) eval "$(head -c "$rest")" ;;
+		*) eval "$rest" ;;
+		esac
+	fi
+}

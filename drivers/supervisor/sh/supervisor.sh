@@ -7,8 +7,6 @@ read -r go <&6 && [ "$go" = go ] || exit 1 # the session makes the pipes meanwhi
 
 # Whoever waits for the end reads from this pipe: it ends with the supervisor.
 exec 9<>"$d/live"
-born $$
-mine=$born
 
 # The outputs go through pipes, because a command that opens /dev/stderr again
 # would truncate a file.
@@ -40,6 +38,8 @@ watch() {
 	asked= group=
 	trap 'asked=1' USR1
 	trap 'kill -KILL "$pause"; exit 0' TERM
+	born $$
+	mine=$born
 	read -r self _ </proc/self/stat || self=$("$sh" -c 'echo $PPID')
 	born "$self"
 	printf '%s %s\n' "$self" "$born" >"$d/keeper"
