@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 
 	"berth/environment"
 	"berth/environment/crew"
@@ -14,11 +13,11 @@ import (
 // begin takes a run from the queue to its target.
 func (w *worker) begin(ctx context.Context) error {
 	// What the run needs is read while its state is written.
-	var goods goods
-	var lacking error
-	var reading sync.WaitGroup
-	run := w.run
-	reading.Go(func() { goods, lacking = w.gather(ctx, run) })
+	early := w.early
+	if w.early = nil; early == nil {
+		early = w.anticipate(ctx, w.run, w.unseal)
+	}
+	defer early.dismiss()
 	err := w.update(ctx, func(r *environment.Run) error {
 		if r.Status == environment.RunQueued {
 			r.Status = environment.RunAcquiring
@@ -26,7 +25,6 @@ func (w *worker) begin(ctx context.Context) error {
 		enter(r, phaseAcquire, w.now())
 		return nil
 	})
-	reading.Wait()
 	if err != nil {
 		return err
 	}
@@ -37,8 +35,9 @@ func (w *worker) begin(ctx context.Context) error {
 	default:
 		return errTakenOver // somebody came further with it already
 	}
-	if lacking != nil {
-		return w.fail(ctx, lacking)
+	goods, err := early.wait(ctx)
+	if err != nil {
+		return w.fail(ctx, err)
 	}
 	ref, err := w.acquire(ctx, goods.spec)
 	if err != nil {
@@ -63,7 +62,7 @@ func useOf(run environment.Run, purpose environment.SecretPurpose) environment.S
 }
 
 // gather opens the environment, its variables and what the run carries.
-func (s *Service) gather(ctx context.Context, run environment.Run) (goods, error) {
+func (s *Service) gather(ctx context.Context, run environment.Run, open func(environment.Run) (cargo, error)) (goods, error) {
 	var g goods
 	if run.EnvironmentID == nil {
 		return g, environment.NewError(environment.KindNotFound, environment.CodeEnvironmentNotFound, "The environment was deleted before the run began.")
@@ -77,7 +76,7 @@ func (s *Service) gather(ctx context.Context, run environment.Run) (goods, error
 		if g.spec, vars, err = s.specs.Spec(ctx, view.Environment, useOf(run, environment.ForRun)); err != nil {
 			return err
 		}
-		if g.cargo, err = s.unseal(run); err != nil {
+		if g.cargo, err = open(run); err != nil {
 			return err
 		}
 		g.vars = g.cargo.variables(vars)
@@ -142,7 +141,7 @@ func (w *worker) resume(ctx context.Context) error {
 	}
 	if w.run.Process == nil && w.run.EnvironmentID != nil {
 		// It may have to be started after all.
-		if g, err = w.gather(ctx, w.run); err != nil {
+		if g, err = w.gather(ctx, w.run, w.unseal); err != nil {
 			return w.fail(ctx, err)
 		}
 		g.spec = ref.Spec

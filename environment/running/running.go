@@ -163,7 +163,7 @@ func (s *Service) Tick(ctx context.Context) (int, error) {
 	for _, run := range runs {
 		s.log.Info("run taken over", "run", run.ID, "status", run.Status)
 		// Refused only while this server stops; the next one takes it over.
-		s.crew.Go(func(ctx context.Context) { s.work(ctx, run) })
+		s.crew.Go(func(ctx context.Context) { s.work(ctx, run, nil) })
 	}
 	return len(runs), err
 }

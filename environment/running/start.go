@@ -50,11 +50,14 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 		return environment.Run{}, stopping()
 	}
 	run := s.newRun(actor, in, env, limit)
-	err = s.sealed(run.ID, cargo{Env: in.Env, Stdin: in.Stdin}, func(input []byte) error {
+	carried := cargo{Env: in.Env, Stdin: in.Stdin}
+	early := s.anticipate(context.WithoutCancel(ctx), run, func(environment.Run) (cargo, error) { return carried, nil })
+	err = s.sealed(run.ID, carried, func(input []byte) error {
 		run.Input = input
 		return s.store.CreateRun(ctx, run, s.entry(ctx, actor, "run.started", run))
 	})
 	if err != nil {
+		early.dismiss()
 		if crew.Transient(err) {
 			s.crew.Go(func(ctx context.Context) { s.disown(ctx, run) })
 		}
@@ -62,7 +65,9 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	}
 	// Refused only when the server began to stop meanwhile: the row is safe and
 	// the next server begins it.
-	s.crew.Go(func(ctx context.Context) { s.work(ctx, run) })
+	if !s.crew.Go(func(ctx context.Context) { s.work(ctx, run, early) }) {
+		early.dismiss()
+	}
 	return seen(actor, run), nil
 }
 

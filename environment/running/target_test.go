@@ -25,6 +25,7 @@ type target struct {
 	deaf                      bool // does not hear Stop nor timeouts
 	acquireTime               time.Duration
 	released                  int
+	readied, dismissed        []uuid.UUID      // runs that Ready was told of, and whose time was over
 	seen                      environment.Exec // the last order
 	changed                   chan struct{}
 }
@@ -198,6 +199,17 @@ type link struct {
 func (l *link) Name() string { return "ssh" }
 
 func (l *link) Describe(json.RawMessage) string { return "u@h:22" }
+
+func (l *link) Ready(spec environment.Spec) func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.readied = append(l.readied, *spec.RunID)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.dismissed = append(l.dismissed, *spec.RunID)
+	}
+}
 
 func (l *link) Acquire(ctx context.Context, spec environment.Spec) (environment.Ref, error) {
 	l.mu.Lock()

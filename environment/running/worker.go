@@ -20,6 +20,8 @@ type worker struct {
 	*Service
 	run environment.Run // as this worker last stored it
 
+	early *anticipation // of a run that has just been written; begin takes it
+
 	wentBack bool // the row is behind what this worker stored; see behind
 
 	let  context.CancelCauseFunc // lets go of the work
@@ -40,13 +42,19 @@ var (
 	errNoStart = errors.New("the command was not started in time")
 )
 
-// work does a run until it has ended or this server lets go of it.
-func (s *Service) work(ctx context.Context, run environment.Run) {
+// work does a run until it has ended or this server lets go of it. early is what
+// was anticipated of it, if anything was.
+func (s *Service) work(ctx context.Context, run environment.Run, early *anticipation) {
 	// The work outlives ctx by what letting go takes, and learns why.
 	held, let := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer let(nil)
 	defer context.AfterFunc(ctx, func() { let(environment.ErrDetach) })()
-	w := &worker{Service: s, run: run, halted: make(chan struct{}), let: let, done: make(chan struct{})}
+	w := &worker{Service: s, run: run, early: early, halted: make(chan struct{}), let: let, done: make(chan struct{})}
+	defer func() {
+		if w.early != nil {
+			w.early.dismiss()
+		}
+	}()
 	alone := s.enlist(w)
 	defer s.discharge(w)
 	if !alone {
