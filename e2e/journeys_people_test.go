@@ -126,7 +126,7 @@ func TestJourney_InvitedMember(t *testing.T) {
 	ada.fill("#f-email", "ben@berth.test")
 	ada.choose("select[name^='role.']", "Member")
 	ada.press("Make the link")
-	ada.inState("#people", "invited")
+	ada.reads("#new-link", "ben@berth.test")
 	link := s.path(t, ada.shownOnce("#new-link"))
 	ada.counts("#invitations li", 2)
 	ada.sure("Take back the invitation of eve", "Take it back")

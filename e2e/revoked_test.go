@@ -115,4 +115,12 @@ func TestPages_WhatIsTypedOutlivesTheServer(t *testing.T) {
 	b.misses("#toasts .toast:has-text('signed out')")
 	b.press("Create agent")
 	b.at(path + `/[0-9a-f-]{36}`)
+
+	b.visit(path)
+	b.fill("[name=adapterType]", "codex_local")
+	b.press("Create agent")
+	b.sees("[aria-invalid=true]")
+	s.call(t, "DELETE", "/api/account/sessions", nil, nil, 200)
+	b.reads("#toasts", "You were signed out. What you typed is still here.")
+	b.holds("[name=adapterType]", "codex_local")
 }

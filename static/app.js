@@ -48,7 +48,7 @@
   function remember(root) {
     for (const form of $$('form[data-guard]', root)) baselines.set(form, values(form))
   }
-  const isDirty = (form) => form.hasAttribute('data-dirty') || held.size > 0 || values(form) !== baselines.get(form)
+  const isDirty = (form) => form.hasAttribute('data-dirty') || $('[aria-invalid=true]', form) || held.size > 0 || values(form) !== baselines.get(form)
   const dirtyForm = () => (leaving ? null : $$('form[data-guard]').find(isDirty))
 
   addEventListener('beforeunload', (e) => {
