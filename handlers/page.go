@@ -67,7 +67,7 @@ func (s *server) frame(c echo.Context, title string, section views.Section, comp
 
 func pageAssets() views.Assets {
 	return views.Assets{CSS: static.URL("app.css"), HTMX: static.URL("htmx-2.0.11.min.js"), SSE: static.URL("htmx-ext-sse-2.2.4.min.js"),
-		App: static.URL("app.js"), Live: static.URL("live.js"), Icon: static.URL("icon.svg")}
+		App: static.URL("app.js"), Icon: static.URL("icon.svg")}
 }
 
 // pickedCompany is the company of the address, else the one that the browser

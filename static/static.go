@@ -28,15 +28,25 @@ type files struct {
 	data   map[string][]byte // by hashed name
 }
 
+// live.js is served at the end of app.js, in one request: a page has six.
+const script, appended = "app.js", "live.js"
+
 var load = sync.OnceValue(func() files {
 	f := files{hashed: map[string]string{}, data: map[string][]byte{}}
 	err := fs.WalkDir(embedded, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || d.IsDir() || name == appended {
 			return err
 		}
 		data, err := embedded.ReadFile(name)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", name, err)
+		}
+		if name == script {
+			more, err := embedded.ReadFile(appended)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", appended, err)
+			}
+			data = slices.Concat(data, []byte(";\n"), more) // neither ends with a semicolon
 		}
 		hashed := withHash(path.Base(name), data)
 		f.hashed[path.Base(name)] = hashed

@@ -69,3 +69,13 @@ func TestScriptsNeedNoEval(t *testing.T) {
 		}
 	}
 }
+
+// A page loads its own scripts in one request, as two statements.
+func TestOneScript(t *testing.T) {
+	app, errApp := os.ReadFile("app.js")
+	live, errLive := os.ReadFile("live.js")
+	served, ok := File(strings.TrimPrefix(URL("app.js"), Prefix))
+	if errApp != nil || errLive != nil || !ok || string(served) != string(app)+";\n"+string(live) {
+		t.Errorf("what is served is not app.js and live.js (%v, %v)", errApp, errLive)
+	}
+}

@@ -4,7 +4,7 @@ import "berth/environment"
 
 // Assets are the hashed addresses of the static files. Without SSE a page opens
 // no stream: previews, whose subjects do not exist.
-type Assets struct{ CSS, HTMX, SSE, App, Live, Icon string }
+type Assets struct{ CSS, HTMX, SSE, App, Icon string }
 
 // Section is where in the navigation a page stands.
 type Section string
