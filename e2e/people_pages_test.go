@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -59,6 +60,9 @@ func TestPages_PeopleFit(t *testing.T) {
 	s.call(t, "POST", "/api/companies/"+s.company+"/agents", map[string]any{"name": strings.Repeat("A", 120), "adapterType": strings.Repeat("a", 64)}, &agent, 201)
 	s.call(t, "POST", "/api/agents/"+agent.ID+"/keys", map[string]any{"name": strings.Repeat("K", 120)}, nil, 201)
 	s.call(t, "POST", "/api/account/tokens", map[string]any{"name": strings.Repeat("T", 120)}, nil, 201)
+	if err := os.MkdirAll("shots", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	axe := axeSource(t)
 	in := "/companies/" + s.company
 	for _, l := range []look{{width: 390, height: 844}, {width: 1280, height: 900, dark: true}} {

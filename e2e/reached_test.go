@@ -19,11 +19,16 @@ type states struct {
 	previewed map[string]string   // state keys by the preview's name
 }
 
-var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var (
+	anID    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	aPicker = regexp.MustCompile(`^pick-.+`)
+)
 
 // stateKey names a component's state: the row of one environment is the row of
-// any other.
-func stateKey(id, state string) string { return anID.ReplaceAllString(id, "*") + " " + state }
+// any other, and so is the picker of a field.
+func stateKey(id, state string) string {
+	return aPicker.ReplaceAllString(anID.ReplaceAllString(id, "*"), "pick-*") + " " + state
+}
 
 func (s *states) reach(test, id, state string) {
 	s.mu.Lock()

@@ -195,6 +195,9 @@ func TestJourney_DotEnv(t *testing.T) {
 			b.visit(pages + "/new")
 			b.fillTarget(host, name)
 			b.click("summary:has-text('Paste a .env file')")
+			b.fill("#f-dotenv", "# nothing\n")
+			b.press("Add its variables")
+			b.inState("#dotenv-read", "nothing")
 			b.fill("#f-dotenv", "# from a file\nexport NODE_ENV=test\nKEY=\"two\nlines\"\nNODE_ENV=again\n")
 			b.press("Add its variables")
 			b.inState("#dotenv-read", "problems")
@@ -213,6 +216,11 @@ func TestJourney_DotEnv(t *testing.T) {
 			if len(saved.EnvVars) != 2 || saved.EnvVars["NODE_ENV"].Value != "test" || saved.EnvVars["KEY"].Type != "secret_ref" {
 				t.Errorf("saved %+v", saved.EnvVars)
 			}
+			b.visit(pages + "/" + e.ID + "/edit")
+			b.click("summary:has-text('Paste a .env file')")
+			b.fill("#f-dotenv", "MORE=1\n")
+			b.press("Add its variables")
+			b.inState("#dotenv-read", "taken")
 		})
 	}
 }
