@@ -29,6 +29,10 @@ func SecretProblem(value Secret) string {
 	return ""
 }
 
+// KeyTurns is how often a write is tried while the master key is turned over
+// again and again: each try is sealed with the key of then.
+const KeyTurns = 5
+
 // Secret is a value that cannot print itself: every way that fmt, encoding/json
 // or slog have of showing it gives "[secret]". Reveal is the one way out, and
 // only drivers and the vault call it.

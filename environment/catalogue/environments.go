@@ -122,11 +122,12 @@ func (s *Service) Create(ctx context.Context, actor environment.Actor, d environ
 	if err := c.refusal(); err != nil {
 		return none, err
 	}
-	made, err := s.create(ctx, actor, c)
-	if environment.CodeOf(err) == environment.CodeKeysetChanged {
-		made, err = s.create(ctx, actor, c) // sealed again, with the key of now
+	for attempt := 1; ; attempt++ {
+		made, err := s.create(ctx, actor, c)
+		if attempt == environment.KeyTurns || environment.CodeOf(err) != environment.CodeKeysetChanged {
+			return made, err
+		} // else once more, sealed with the key of now
 	}
-	return made, err
 }
 
 // create stores a plan without problems.

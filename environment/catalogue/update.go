@@ -67,7 +67,7 @@ func (s *Service) rewrite(ctx context.Context, id uuid.UUID, ifRevision *int, bu
 			return view.Environment, nil
 		}
 		saved, err := s.store.UpdateEnvironment(ctx, w, view.Revision)
-		sealedAnew := environment.CodeOf(err) == environment.CodeKeysetChanged && attempt == 1
+		sealedAnew := environment.CodeOf(err) == environment.CodeKeysetChanged && attempt < environment.KeyTurns
 		if err == nil || environment.KindOf(err) != environment.KindStale && !sealedAnew {
 			return saved, atName(err)
 		}

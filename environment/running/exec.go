@@ -117,7 +117,7 @@ func (s *Service) sealed(run uuid.UUID, kept cargo, write func([]byte) error) er
 		if err != nil {
 			return err
 		}
-		if err := write(input); attempt == 2 || environment.CodeOf(err) != environment.CodeKeysetChanged {
+		if err := write(input); attempt == environment.KeyTurns || environment.CodeOf(err) != environment.CodeKeysetChanged {
 			return err
 		}
 	}

@@ -67,16 +67,17 @@ func (s *Service) Rotate(ctx context.Context, actor environment.Actor, id uuid.U
 }
 
 // sealed does a write of something that was sealed for it; again, with the key of
-// then, when the key was turned over meanwhile.
+// then, when the key was turned over meanwhile, as long as that goes on.
 func (s *Service) sealed(write func() error) error {
-	err := write()
-	if environment.CodeOf(err) != environment.CodeKeysetChanged {
-		return err
+	for attempt := 1; ; attempt++ {
+		err := write()
+		if attempt == environment.KeyTurns || environment.CodeOf(err) != environment.CodeKeysetChanged {
+			return err
+		}
+		if err := s.keyset.Reload(); err != nil {
+			return err
+		}
 	}
-	if err := s.keyset.Reload(); err != nil {
-		return err
-	}
-	return write()
 }
 
 // Update renames, describes, disables or enables. A patch that changes nothing
