@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -193,9 +194,9 @@ func TestActivityExportOfSomebodyDisabled(t *testing.T) {
 	for range exportPage + 1 {
 		f.remember(environment.Activity{Action: "thing.made"})
 	}
-	reads := 0
+	var reads atomic.Int32
 	f.store.beforeActivity = func() error {
-		if reads++; reads == 1 {
+		if reads.Add(1) == 1 {
 			f.disable(ada)
 		}
 		return nil
@@ -211,7 +212,7 @@ func TestActivityExportOfSomebodyDisabled(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		t.Errorf("the export ended with %v", err)
 	}
-	if reads != 1 {
-		t.Errorf("%d pages were read", reads)
+	if n := reads.Load(); n != 1 {
+		t.Errorf("%d pages were read", n)
 	}
 }
