@@ -1,12 +1,15 @@
 package handlers
 
 import (
+	"context"
+	"net/http"
 	"slices"
 	"strings"
 
 	"berth/environment"
 
 	"github.com/google/uuid"
+	"github.com/labstack/echo/v4"
 )
 
 // pageOf cuts a window out of a list that is short enough to be read whole. It
@@ -32,4 +35,28 @@ func pageOf[T any](all []T, w window, id func(T) uuid.UUID, name func(T) string)
 		page.Items = append(page.Items, item)
 	}
 	return page, nil
+}
+
+// listOfCompany answers with a page of what the company of the address has, all of
+// which is read at once: it is never much.
+func listOfCompany[D, A any](c echo.Context, actor environment.Actor, read func(context.Context, environment.Actor, uuid.UUID) ([]D, error),
+	id func(D) uuid.UUID, name func(D) string, shape func(D) A) error {
+	company, err := pathID(c, "c", "company")
+	if err != nil {
+		return err
+	}
+	w, err := windowOf(c)
+	if err != nil {
+		return err
+	}
+	all, err := read(c.Request().Context(), actor, company)
+	if err != nil {
+		return err
+	}
+	page, err := pageOf(all, w, id, name)
+	if err != nil {
+		return err
+	}
+	linkNext(c, page.Next)
+	return writeJSON(c, http.StatusOK, each(page.Items, shape))
 }
