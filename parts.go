@@ -44,6 +44,7 @@ type parts struct {
 
 	drivers   *drivers.Registry
 	member    *fleet.Member
+	instance  uuid.UUID // the installation's id: a label of all that it makes
 	catalogue *catalogue.Service
 	probing   *probing.Service
 	leasing   *leasing.Service
@@ -80,6 +81,9 @@ func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
 	}
 	p.closers = append(p.closers, p.feed.Close)
 	if p.member, err = fleet.Join(ctx, db, environment.NewID(), p.base.node, release, p.log); err != nil {
+		return nil, err
+	}
+	if p.instance, err = db.InstanceID(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.openDrivers(o); err != nil {
@@ -124,9 +128,9 @@ func (p *parts) openServices(o cli.ServeOptions) {
 	p.catalogue = catalogue.New(db, p.drivers, p.vault, time.Now, p.log)
 	p.secrets = secrets.NewService(db, p.vault, time.Now, p.log)
 	p.identity = identity.New(db, vault.NewHasher(), rand.Reader, identity.Options{}, time.Now, p.log)
-	p.probing = probing.New(db, p.catalogue, p.drivers, p.feed,
+	p.leasing = leasing.New(db, p.catalogue, p.drivers, leasing.Options{Owner: owner, InstanceID: p.instance}, time.Now, p.log)
+	p.probing = probing.New(db, p.catalogue, p.leasing, p.drivers, p.feed,
 		probing.Options{Owner: owner, Parallel: runtime.NumCPU() * 8, Limit: probeLimit}, time.Now, p.log)
-	p.leasing = leasing.New(db, p.drivers, owner, time.Now, p.log)
 	p.running = running.New(db, p.catalogue, p.leasing, p.drivers, p.vault, p.feed,
 		running.Options{Owner: owner, Grace: o.RunGrace}, time.Now, p.log)
 }

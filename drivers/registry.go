@@ -17,6 +17,8 @@ var _ environment.Drivers = (*Registry)(nil)
 type Entry struct {
 	Driver      environment.Driver
 	DisplayName string // what people read: "Local", "SSH"
+	// Unsupported says why nothing new is made with it here, and what to do; "".
+	Unsupported string
 }
 
 // Registry answers which drivers are installed. Readers see one snapshot; it is
@@ -29,14 +31,14 @@ type Registry struct {
 // change, so that what is derived from one can be cached by it.
 type Snapshot struct {
 	Generation   uint64
-	drivers      map[string]environment.Driver
+	drivers      map[environment.DriverKey]environment.Driver
 	capabilities []environment.Capabilities
 }
 
 // NewRegistry returns a registry of the entries. A driver without a name, a nil
 // driver and a second driver of a name are refused with an error.
 func NewRegistry(entries ...Entry) (*Registry, error) {
-	s := &Snapshot{Generation: 1, drivers: make(map[string]environment.Driver, len(entries))}
+	s := &Snapshot{Generation: 1, drivers: make(map[environment.DriverKey]environment.Driver, len(entries))}
 	for _, e := range entries {
 		if e.Driver == nil {
 			return nil, errors.New("register driver: it is nil")
@@ -45,13 +47,18 @@ func NewRegistry(entries ...Entry) (*Registry, error) {
 		if name == "" {
 			return nil, fmt.Errorf("register driver %T: it has no name", e.Driver)
 		}
-		if _, taken := s.drivers[name]; taken {
-			return nil, fmt.Errorf("register driver %q: the name is taken", name)
+		caps := environment.CapabilitiesOf(e.Driver, e.DisplayName)
+		caps.Unsupported = e.Unsupported
+		key := caps.Key()
+		if _, taken := s.drivers[key]; taken {
+			return nil, fmt.Errorf("register driver %q: the name is taken", key)
 		}
-		s.drivers[name] = e.Driver
-		s.capabilities = append(s.capabilities, environment.CapabilitiesOf(e.Driver, e.DisplayName))
+		s.drivers[key] = e.Driver
+		s.capabilities = append(s.capabilities, caps)
 	}
-	slices.SortFunc(s.capabilities, func(a, b environment.Capabilities) int { return cmp.Compare(a.Driver, b.Driver) })
+	slices.SortFunc(s.capabilities, func(a, b environment.Capabilities) int {
+		return cmp.Or(cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Provider, b.Provider))
+	})
 	r := &Registry{}
 	r.current.Store(s)
 	return r, nil
@@ -60,9 +67,9 @@ func NewRegistry(entries ...Entry) (*Registry, error) {
 // Snapshot returns what is installed now.
 func (r *Registry) Snapshot() *Snapshot { return r.current.Load() }
 
-// Driver returns the installed driver of a name.
-func (r *Registry) Driver(name string) (environment.Driver, bool) {
-	d, ok := r.Snapshot().drivers[name]
+// Driver returns the installed driver of a key.
+func (r *Registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
+	d, ok := r.Snapshot().drivers[key]
 	return d, ok
 }
 
@@ -80,10 +87,10 @@ func (r *Registry) Close() error {
 		old = r.Snapshot()
 	}
 	var errs []error
-	for name, d := range old.drivers {
+	for key, d := range old.drivers {
 		if c, ok := d.(environment.Closer); ok {
 			if err := c.Close(); err != nil {
-				errs = append(errs, fmt.Errorf("close driver %q: %w", name, err))
+				errs = append(errs, fmt.Errorf("close driver %q: %w", key, err))
 			}
 		}
 	}

@@ -71,10 +71,10 @@ func TestRegistryReads(t *testing.T) {
 	if r.Capabilities()[0].Driver != "alpha" {
 		t.Error("a caller's change of the slice reached the registry")
 	}
-	if d, ok := r.Driver("zeta"); !ok || d != environment.Driver(h) {
+	if d, ok := r.Driver(environment.KeyOf("zeta", "")); !ok || d != environment.Driver(h) {
 		t.Errorf("Driver(zeta) = %v, %v", d, ok)
 	}
-	if _, ok := r.Driver("nobody"); ok {
+	if _, ok := r.Driver(environment.KeyOf("nobody", "")); ok {
 		t.Error("Driver(nobody) is there")
 	}
 }
@@ -96,7 +96,7 @@ func TestRegistryClose(t *testing.T) {
 	if h.closed != 1 {
 		t.Errorf("closed %d times, want once", h.closed)
 	}
-	if _, ok := r.Driver("held"); ok || r.Snapshot().Generation <= before {
+	if _, ok := r.Driver(environment.KeyOf("held", "")); ok || r.Snapshot().Generation <= before {
 		t.Error("the closed driver is still there, or the generation did not grow")
 	}
 }

@@ -31,8 +31,9 @@ func rooms() []room {
 		{"static/...", nil},
 		{"environment", nil},
 		{"environment/access", []string{"environment"}},
-		{"environment/catalogue", []string{"environment", "environment/access", "environment/crew"}},
-		{"environment/probing", []string{"environment", "environment/access", "environment/crew"}},
+		{"environment/catalogue", []string{"environment", "environment/access", "environment/configschema", "environment/crew"}},
+		{"environment/configschema", []string{"environment"}},
+		{"environment/probing", []string{"environment", "environment/access", "environment/crew", "environment/leasing"}},
 		{"environment/leasing", []string{"environment", "environment/access", "environment/crew"}},
 		{"environment/running", []string{"environment", "environment/access", "environment/crew", "environment/leasing"}},
 		{"environment/identity", []string{"environment", "environment/access"}},
@@ -52,6 +53,9 @@ func rooms() []room {
 		{"drivers/ssh", []string{"environment", "drivers/shell", "drivers/supervisor"}},
 		{"drivers/ssh/sshtarget", nil},
 		{"drivers/ssh/sshdtest", nil},
+		{"drivers/docker", []string{"environment", "drivers/shell", "drivers/supervisor"}},
+		{"drivers/docker/enginetest", nil},
+		{"drivers/fake", []string{"environment", "drivers/shell", "drivers/supervisor"}},
 		{"drivers/drivertest", []string{"environment"}},
 		{"migrations", nil},
 		{"e2e/...", []string{"..."}},
@@ -62,7 +66,7 @@ func rooms() []room {
 func testRooms() []string {
 	return []string{
 		"environment/...", "drivers/drivertest", "drivers/shell",
-		"drivers/ssh/sshtarget", "drivers/ssh/sshdtest", "migrations", "store/cluster", "store/storetest",
+		"drivers/ssh/sshtarget", "drivers/ssh/sshdtest", "drivers/docker/enginetest", "drivers/fake", "migrations", "store/cluster", "store/storetest",
 	}
 }
 
@@ -89,6 +93,11 @@ func guests() map[string][]string {
 		"github.com/pkg/sftp":                        {"drivers/ssh", "drivers/ssh/..."},
 		"github.com/gliderlabs/ssh":                  {"drivers/ssh/sshtarget"},
 		"golang.org/x/sync":                          {"", "handlers", "environment/probing", "environment/running", "drivers/ssh"},
+		"github.com/moby/moby":                       {"drivers/docker", "drivers/docker/enginetest"},
+		"github.com/containerd/errdefs":              {"drivers/docker"},
+		"github.com/creack/pty":                      {"drivers/fake"},
+		"github.com/cenkalti/backoff/v5":             {"environment/leasing"},
+		"github.com/santhosh-tekuri/jsonschema/v6":   {"environment/configschema"},
 		"github.com/playwright-community":            {"e2e", "e2e/..."},
 		"github.com/distribution/reference":          {"environment"},
 		"github.com/google/uuid":                     {"..."},

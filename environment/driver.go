@@ -18,7 +18,10 @@ type Driver interface {
 	// to clean it up later. Errors carry a probe code (connect_refused, ...).
 	Acquire(context.Context, Spec) (Ref, error)
 	// Release ends what Acquire made. Releasing twice, or what is gone, is not
-	// an error: the receipt says what was found.
+	// an error: the receipt says what was found. A Ref without ProviderID is of an
+	// Acquire whose answer never came: what carries its LeaseKey is ended. A
+	// receipt is only given for what the provider confirmed; that something was
+	// asked for is not enough.
 	Release(context.Context, Ref, Disposition) (Receipt, error)
 }
 
@@ -35,7 +38,28 @@ type Spec struct {
 	SecretProblems map[string]string
 	CompanyID      *uuid.UUID
 	RunID          *uuid.UUID
-	IdempotencyKey string // label of what is made
+	// IdempotencyKey is the lease's id. It becomes a label, and where the provider
+	// has unique names a part of one, of what is made: a second Acquire with it
+	// gives the same thing, and a Release of a Ref without ProviderID finds it.
+	IdempotencyKey string
+	// InstanceID is this installation's. What has another label or none is never
+	// touched.
+	InstanceID uuid.UUID
+	OwnerKind  string // of the lease: "run", "probe", ...; a label
+	// Pinned is the image to make a sandbox from, whatever the config names; nil:
+	// what the config names. One that is gone is KindNotFound with code
+	// image_deleted, and no name is looked up in its place.
+	Pinned *ImageIdentity
+	// Report is told of stages as they begin and end, from one goroutine at a time;
+	// nil: nobody listens.
+	Report func(Stage)
+}
+
+// Tell reports a stage to whoever listens.
+func (s Spec) Tell(stage Stage) {
+	if s.Report != nil {
+		s.Report(stage)
+	}
 }
 
 // Ref is a live target. It serialises, holds no secret, and is enough to clean
@@ -47,6 +71,14 @@ type Ref struct {
 	Dir        string          `json:"dir"` // the workspace, absolute, on the target
 	Host       HostFacts       `json:"host"`
 	Config     json.RawMessage `json:"config"`
+	// ProviderVersion is the engine's or API's.
+	ProviderVersion string `json:"providerVersion,omitempty"`
+	// LeaseKey and InstanceID are the labels of what was made.
+	LeaseKey   string         `json:"leaseKey,omitempty"`
+	InstanceID uuid.UUID      `json:"instanceId,omitzero"`
+	Image      *ImageIdentity `json:"image,omitempty"` // what a sandbox was really made from
+	// Metadata is the driver's own.
+	Metadata map[string]string `json:"metadata,omitempty"`
 	// Spec is what it was made with. It is filled in again by whoever loads a
 	// Ref from the store and never serialised.
 	Spec Spec `json:"-"`
@@ -118,6 +150,7 @@ type ProbeResult struct {
 	Stages    []Stage
 	Host      *HostFacts
 	Platform  *Platform
+	Image     *ImageIdentity // of a draft: what its reference leads to now
 	Presented []HostKey
 	Trusted   []HostKey
 	// Pin is the known_hosts text to store: first use under
@@ -227,14 +260,18 @@ type Closer interface{ Close() error }
 
 // Drivers is the registry as the use cases see it.
 type Drivers interface {
-	// Driver returns the driver of a name; false when none is installed.
-	Driver(name string) (Driver, bool)
-	// Capabilities returns what is installed, sorted by name.
+	// Driver returns the driver of a key; false when none is installed.
+	Driver(key DriverKey) (Driver, bool)
+	// Capabilities returns what is installed, sorted by name and provider.
 	Capabilities() []Capabilities
 }
 
 // NotInstalled is the refusal when a driver is gone.
-func NotInstalled(name string) *Error {
-	return Unavailable(CodeProviderUnavailable, "The driver "+name+" is not installed on this server.").
+func NotInstalled(key DriverKey) *Error {
+	what := "The driver " + key.Driver
+	if key.Provider != "" {
+		what = "The sandbox provider " + key.Provider
+	}
+	return Unavailable(CodeProviderUnavailable, what+" is not installed on this server.").
 		Remedy(Remedy(CodeProviderUnavailable))
 }

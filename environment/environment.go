@@ -43,6 +43,11 @@ type Environment struct {
 	ConfigRevision int
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
+	// Managed marks the one row that the instance's configuration provisions. Only
+	// the server sets it; all but the variables of such a row is locked.
+	Managed bool
+	// Budget is nil for none.
+	Budget *Budget
 }
 
 // EnvironmentView is an environment with what the list shows beside it.
@@ -52,12 +57,15 @@ type EnvironmentView struct {
 	Active    *Probe      // probe of the saved row under way; nil: none
 	Recent    []ProbeMark // up to 12, oldest first
 	IsDefault bool
-	Uses      Uses
+	// Provisioned is true for the managed sandbox while a configuration provisions it.
+	Provisioned bool
+	Uses        Uses
 }
 
 // Uses counts what refers to an environment.
 type Uses struct {
 	ActiveLeases   int `db:"active_leases"`
+	Retained       int `db:"retained_leases"` // stopped sandboxes, kept for reuse or for a look
 	PendingCleanup int `db:"pending_cleanup"`
 	ActiveRuns     int `db:"active_runs"`
 	Runs           int `db:"runs"`
@@ -143,6 +151,10 @@ type Draft struct {
 	// NewSecrets makes company secrets in place, by the path that then refers to
 	// them: "config.privateKey", "envVars.NAME".
 	NewSecrets map[string]NewCompanySecret
+	// Budget is nil for what is stored, or none.
+	Budget *Budget
+	// ClearBudget takes it away.
+	ClearBudget bool
 }
 
 // EnvVarDraft is a variable as sent. Keep leaves the stored one as it is (a form
@@ -166,6 +178,8 @@ type Patch struct {
 	Metadata    json.RawMessage            // nil: untouched; "null" removes
 
 	NewSecrets     map[string]NewCompanySecret // as Draft's
+	Budget         *Budget                     // nil: untouched
+	ClearBudget    bool
 	SetDescription bool
 	// ReplaceEnvVars drops every variable that EnvVars does not name: a form
 	// sends the whole list.

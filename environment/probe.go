@@ -68,6 +68,7 @@ var stageTitles = map[string]string{
 	"resolve": "Name resolves", "connect": "Port answers", "greeting": "SSH greeting", "host_key": "Host key",
 	"login": "Login", "shell": "Shell", "platform": "Platform", "workspace": "Workspace", "tools": "Tools",
 	"clock": "Clock", "host": "Host and folder",
+	"engine": "Engine answers", "image": "Image", "create": "Sandbox is made", "start": "Sandbox starts", "cleanup": "Cleaned up",
 }
 
 // HostFacts prove where something ran: the target's own words.
@@ -100,6 +101,16 @@ type Probe struct {
 	Stages        []Stage
 	Host          *HostFacts
 	Platform      *Platform
+	// Image is what a sandbox was made from, or what a draft's image is; nil for
+	// other drivers and when it was never found.
+	Image *ImageIdentity
+	// Qualification is what became of it; nil for drivers that cannot qualify, and
+	// while the probe runs.
+	Qualification *QualificationResult
+	// LeaseID is the fresh lease of a saved sandbox's probe.
+	LeaseID *uuid.UUID
+	// Proves says in words what the result proves and what not.
+	Proves string
 	// Presented are the server's keys when host_key stopped the probe; Trusted
 	// are the fingerprints that were trusted for that host.
 	Presented      []HostKey

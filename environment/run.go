@@ -103,13 +103,17 @@ type Run struct {
 	WorkingDir *string
 	EnvNames   []string // names only
 	TimeoutSec int
-	Status     RunStatus
-	ExitCode   *int
-	Signal     *string // "TERM", "KILL", ...
-	Failure    *Failure
-	Host       *HostFacts
-	Phases     []Phase
-	Process    *Process
+	// Native demands a current qualification, and runs from exactly its image.
+	Native bool
+	// Provider is the sandbox's; "" for other drivers.
+	Provider string
+	Status   RunStatus
+	ExitCode *int
+	Signal   *string // "TERM", "KILL", ...
+	Failure  *Failure
+	Host     *HostFacts
+	Phases   []Phase
+	Process  *Process
 	// Termination is "proven", "unproven" or "" (never started): whether Berth
 	// saw that nothing of the run is left on the target.
 	Termination string
@@ -193,3 +197,6 @@ const (
 	MaxFileRead = 1 << 20
 	MaxDirList  = 2000
 )
+
+// Key is the driver of the run's target.
+func (r Run) Key() DriverKey { return KeyOf(r.Driver, r.Provider) }

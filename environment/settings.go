@@ -12,9 +12,12 @@ type Settings struct {
 	EnableManagedSandboxOnly bool       `db:"enable_managed_sandbox_only"`
 	DefaultEnvironmentID     *uuid.UUID `db:"default_environment_id"`
 	// MaxRunTimeout is the cap on a run's timeout, in seconds.
-	MaxRunTimeout int       `db:"max_run_timeout_sec"`
-	Revision      int       `db:"revision"`
-	UpdatedAt     time.Time `db:"updated_at"`
+	MaxRunTimeout int `db:"max_run_timeout_sec"`
+	// ManagedProvider is the provider of the managed sandbox that the instance's
+	// configuration provisions now; "" while none does.
+	ManagedProvider string    `db:"managed_provider"`
+	Revision        int       `db:"revision"`
+	UpdatedAt       time.Time `db:"updated_at"`
 }
 
 // SettingsPatch changes what is not nil. ClearDefault sets the default

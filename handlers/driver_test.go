@@ -129,8 +129,8 @@ func (d *scriptedSSH) ReadClientConfig(string) (map[string]any, []string, error)
 // driverTable is a registry.
 type driverTable map[string]environment.Driver
 
-func (i driverTable) Driver(name string) (environment.Driver, bool) {
-	d, ok := i[name]
+func (i driverTable) Driver(key environment.DriverKey) (environment.Driver, bool) {
+	d, ok := i[key.Driver]
 	return d, ok
 }
 

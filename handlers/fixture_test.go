@@ -184,8 +184,8 @@ func newDeps(t *testing.T, store environmenttest.Stores, driver environment.Driv
 	}
 	vault := environmenttest.OpenKeyset(nil)
 	books := catalogue.New(store, registry, vault, time.Now, log)
-	probes := probing.New(store, books, registry, store, probing.Options{Owner: owner, Parallel: 4, Limit: 20 * time.Second}, time.Now, log)
-	leases := leasing.New(store, registry, owner, time.Now, log)
+	leases := leasing.New(store, books, registry, leasing.Options{Owner: owner, InstanceID: environment.NewID()}, time.Now, log)
+	probes := probing.New(store, books, leases, registry, store, probing.Options{Owner: owner, Parallel: 4, Limit: 20 * time.Second}, time.Now, log)
 	runs := running.New(store, books, leases, registry, vault, store, running.Options{Owner: owner, Grace: time.Second}, time.Now, log)
 	return Deps{
 		Catalogue: books, Probing: probes, Leasing: leases, Running: runs, Feed: store,

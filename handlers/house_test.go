@@ -106,7 +106,7 @@ func (h *house) work(company uuid.UUID, env environment.Environment, agent uuid.
 	_, _, err := h.store.CreateProbe(ctx, probe)
 	h.must(err)
 	probe.State, probe.OK, probe.Summary, probe.FinishedAt = environment.ProbeDone, true, "zebra.example is ready", &now
-	_, err = h.store.FinishProbe(ctx, probe, environment.Activity{})
+	_, err = h.store.FinishProbe(ctx, probe, environment.QualificationChange{}, environment.Activity{})
 	h.must(err)
 	h.ids["run"], h.ids["lease"], h.ids["probe"] = run.ID.String(), lease.ID.String(), probe.ID.String()
 }

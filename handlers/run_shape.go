@@ -32,7 +32,7 @@ func phaseShape(p environment.Phase) api.Phase {
 func leaseShape(l environment.Lease) api.Lease {
 	return api.Lease{
 		ID: l.ID, CompanyID: l.CompanyID, EnvironmentID: l.EnvironmentID, HeartbeatRunID: l.RunID,
-		Status: string(l.Status), LeasePolicy: l.Policy, Provider: l.Provider, ProviderLeaseID: l.ProviderID,
+		Status: string(l.Status), LeasePolicy: string(l.Policy), Provider: l.Provider, ProviderLeaseID: l.ProviderID,
 		AcquiredAt: api.Time(l.AcquiredAt), LastUsedAt: api.Time(l.LastUsedAt), ExpiresAt: api.TimePtr(l.ExpiresAt),
 		ReleasedAt: api.TimePtr(l.ReleasedAt), FailureReason: l.FailureReason, CleanupStatus: l.CleanupStatus,
 		Metadata: rawOrNull(l.Metadata), CreatedAt: api.Time(l.CreatedAt), UpdatedAt: api.Time(l.UpdatedAt),

@@ -12,7 +12,7 @@ import (
 )
 
 // FinishProbe implements probing.Store.
-func (db *DB) FinishProbe(ctx context.Context, verdict environment.Probe, a environment.Activity) (environment.Probe, error) {
+func (db *DB) FinishProbe(ctx context.Context, verdict environment.Probe, _ environment.QualificationChange, a environment.Activity) (environment.Probe, error) {
 	var p environment.Probe
 	err := db.tx(ctx, "store a verdict", func(tx *sqlx.Tx) error {
 		var err error

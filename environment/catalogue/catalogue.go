@@ -66,6 +66,18 @@ type Store interface {
 	EnvironmentBindings(context.Context, uuid.UUID) ([]environment.SecretBinding, error)
 	// RecordAccess notes openings of secrets; it need not wait for the disk.
 	RecordAccess(context.Context, ...environment.SecretAccess) error
+	// Qualification is what is recorded for an environment and a company; nil for
+	// none.
+	Qualification(ctx context.Context, environmentID, companyID uuid.UUID) (*environment.Qualification, error)
+	// ManagedEnvironment is the managed sandbox; KindNotFound with code
+	// environment_not_found when there is none.
+	ManagedEnvironment(context.Context) (environment.EnvironmentView, error)
+	// SetManagedProvider notes which provider's managed sandbox the instance's
+	// configuration provisions now; "" for none.
+	SetManagedProvider(ctx context.Context, provider string, a environment.Activity) error
+	// ReferredVersions are the ids of the versions to which references lead now; a
+	// reference that leads nowhere is left out.
+	ReferredVersions(ctx context.Context, refs ...environment.SecretRef) (map[environment.SecretRef]uuid.UUID, error)
 	// CatalogueRevision grows with every change of what the list shows, but for
 	// the counts of Uses: leases and runs come and go too often for one row.
 	CatalogueRevision(context.Context) (int64, error)
@@ -89,7 +101,10 @@ type Write struct {
 	// ConfigChanged says that driver, config or variables changed, so that the
 	// store sets ConfigRevision to the new Revision.
 	ConfigChanged bool
-	Activity      environment.Activity
+	// RevokeFor marks every qualification of the environment as revoked, for this
+	// reason, in the same transaction; "" leaves them.
+	RevokeFor string
+	Activity  environment.Activity
 	// MoreActivity is of secrets that were made on the way.
 	MoreActivity []environment.Activity
 }

@@ -25,11 +25,11 @@ func (c *planned) config(ctx context.Context, p environment.Patch) error {
 		base = object(c.old.Config)
 	}
 	c.next.Config = json.RawMessage("{}")
-	driver, installed := c.s.drivers.Driver(c.next.Driver)
+	driver, installed := c.s.drivers.Driver(c.next.Key())
 	if !installed {
 		if same {
 			c.next.Config = c.old.Config
-			return environment.NotInstalled(c.next.Driver)
+			return environment.NotInstalled(c.next.Key())
 		}
 		return nil // the field driver has its error already
 	}

@@ -38,7 +38,7 @@ func (s *Service) ScanHostKeys(ctx context.Context, actor environment.Actor, bas
 	if err := environment.InvalidFields(fields); err != nil {
 		return nil, err
 	}
-	scanner, err := environment.Ability[environment.HostKeyScanner](s.drivers, environment.DriverSSH)
+	scanner, err := environment.Ability[environment.HostKeyScanner](s.drivers, environment.DriverKey{Driver: environment.DriverSSH})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) TrustHostKey(ctx context.Context, actor environment.Actor, id 
 	if err != nil {
 		return none, err
 	}
-	scanner, err := environment.Ability[environment.HostKeyScanner](s.drivers, view.Driver)
+	scanner, err := environment.Ability[environment.HostKeyScanner](s.drivers, view.Key())
 	if err != nil {
 		return none, err
 	}

@@ -40,7 +40,7 @@ func (s *Service) keyTool(actor environment.Actor) (environment.KeyTool, error) 
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return nil, err
 	}
-	return environment.Ability[environment.KeyTool](s.drivers, environment.DriverSSH)
+	return environment.Ability[environment.KeyTool](s.drivers, environment.DriverKey{Driver: environment.DriverSSH})
 }
 
 // Capabilities returns what the installed drivers can do. It touches no target.

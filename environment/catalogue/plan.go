@@ -164,7 +164,7 @@ func (c *planned) driver(wanted *string) error {
 	if c.old != nil && c.next.Driver == environment.DriverLocal {
 		return environment.Conflict("local_exists", "There is one local environment, and this one cannot become a second.")
 	}
-	if _, installed := c.s.drivers.Driver(c.next.Driver); installed {
+	if _, installed := c.s.drivers.Driver(c.next.Key()); installed {
 		return nil
 	}
 	switch c.next.Driver {

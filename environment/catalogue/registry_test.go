@@ -8,7 +8,9 @@ type registry struct{ b *bench }
 
 var _ environment.Drivers = registry{}
 
-func (r registry) Driver(name string) (environment.Driver, bool) { return r.b.driver(name) }
+func (r registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
+	return r.b.driver(key.Driver)
+}
 func (r registry) Capabilities() []environment.Capabilities {
 	return []environment.Capabilities{environment.CapabilitiesOf(fakeLocal{}, "Local"), environment.CapabilitiesOf(r.b.ssh, "SSH")}
 }

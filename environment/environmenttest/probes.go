@@ -95,7 +95,7 @@ func (s *Store) ReportStages(_ context.Context, id uuid.UUID, stages ...environm
 }
 
 // FinishProbe implements probing.Store.
-func (s *Store) FinishProbe(_ context.Context, p environment.Probe, a environment.Activity) (environment.Probe, error) {
+func (s *Store) FinishProbe(_ context.Context, p environment.Probe, _ environment.QualificationChange, a environment.Activity) (environment.Probe, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row, ok := s.probes[p.ID]

@@ -162,7 +162,7 @@ func verdict(p environment.Probe, code string) environment.Probe {
 // probed stores a probe of e that ended with code.
 func (s suite) probed(e environment.Environment, code string) environment.Probe {
 	s.t.Helper()
-	p, err := s.FinishProbe(s.t.Context(), verdict(s.begun(s.probe(e)), code), environment.Activity{})
+	p, err := s.FinishProbe(s.t.Context(), verdict(s.begun(s.probe(e)), code), environment.QualificationChange{}, environment.Activity{})
 	s.must(err)
 	return p
 }

@@ -248,7 +248,10 @@ func testCatalogueRevision(t *testing.T, s suite) {
 			return err
 		}},
 		{"probe", func() (err error) { p, _, err = s.CreateProbe(ctx, s.probe(e)); return err }},
-		{"verdict", func() error { _, err := s.FinishProbe(ctx, verdict(p, ""), environment.Activity{}); return err }},
+		{"verdict", func() error {
+			_, err := s.FinishProbe(ctx, verdict(p, ""), environment.QualificationChange{}, environment.Activity{})
+			return err
+		}},
 		{"update", func() error { _, err := s.UpdateEnvironment(ctx, catalogue.Write{Environment: e}, 1); return err }},
 	} {
 		s.must(step.do())

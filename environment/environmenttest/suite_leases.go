@@ -173,7 +173,7 @@ func testFeed(t *testing.T, s suite) {
 	woken(t, "a probe's second reader", other)
 	stopOne()
 	stopOne()
-	_, err = s.FinishProbe(ctx, verdict(p, ""), environment.Activity{})
+	_, err = s.FinishProbe(ctx, verdict(p, ""), environment.QualificationChange{}, environment.Activity{})
 	s.must(err)
 	woken(t, "a probe at its end", other)
 	woken(t, "the list after a verdict", list)

@@ -41,11 +41,11 @@ func (s suite) fleetOfAll() {
 	s.begun(s.probe(s.environment("testing")))
 	warned := verdict(s.begun(s.probe(s.environment("warning"))), "")
 	warned.Stages[0].Status, warned.Stages[0].Code = environment.StageWarning, environment.CodeDiskLow
-	_, err := s.FinishProbe(s.t.Context(), warned, environment.Activity{})
+	_, err := s.FinishProbe(s.t.Context(), warned, environment.QualificationChange{}, environment.Activity{})
 	s.must(err)
 	cut := verdict(s.begun(s.probe(s.environment("interrupted"))), environment.CodeInterrupted)
 	cut.State = environment.ProbeInterrupted
-	_, err = s.FinishProbe(s.t.Context(), cut, environment.Activity{})
+	_, err = s.FinishProbe(s.t.Context(), cut, environment.QualificationChange{}, environment.Activity{})
 	s.must(err)
 	changed := s.environment("changed")
 	s.probed(changed, "")
@@ -222,7 +222,7 @@ func testHistory(t *testing.T, s suite) {
 	}
 	_, err = s.Probe(ctx, p.ID)
 	s.code("probe of a deleted environment", err, environment.KindNotFound, "probe_not_found")
-	_, err = s.FinishProbe(ctx, p, environment.Activity{})
+	_, err = s.FinishProbe(ctx, p, environment.QualificationChange{}, environment.Activity{})
 	s.code("verdict for a deleted environment", err, environment.KindNotFound, "probe_not_found")
 	_, _, err = s.Secret(ctx, w.NewSecrets[0].ID, "latest")
 	s.code("secret of a deleted environment", err, environment.KindNotFound, environment.CodeSecretMissing)

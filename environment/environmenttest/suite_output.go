@@ -175,7 +175,7 @@ func testBytes(t *testing.T, s suite) {
 	s.must(s.ReportStages(ctx, p.ID, environment.Stage{Name: "login", Message: bad, Measured: map[string]any{bad: []any{bad}}}))
 	v := verdict(p, environment.CodeLoginRefused)
 	v.Summary, v.Stages[0].Message, v.Host = bad, bad, &environment.HostFacts{Name: bad, BootID: bad}
-	_, err := s.FinishProbe(ctx, v, environment.Activity{Action: "x", ActorName: bad, Details: map[string]any{"said": bad}})
+	_, err := s.FinishProbe(ctx, v, environment.QualificationChange{}, environment.Activity{Action: "x", ActorName: bad, Details: map[string]any{"said": bad}})
 	s.must(err)
 	l := s.lease(c, e, nil)
 	_, err = s.UpdateLease(ctx, l.ID, func(l *environment.Lease) error {

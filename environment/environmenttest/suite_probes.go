@@ -65,10 +65,10 @@ func testProbeLife(t *testing.T, s suite) {
 	want.Host, want.Platform = &environment.HostFacts{Name: "h", BootID: "b"}, &environment.Platform{OS: "linux", Arch: "x64"}
 	want.Presented = []environment.HostKey{{Type: "ssh-ed25519", Fingerprint: "SHA256:x", KnownHostsLine: "h ssh-ed25519 AAAA"}}
 	want.Trusted, want.Deadline = []environment.HostKey{}, running.Deadline
-	done, err := s.FinishProbe(ctx, want, by("environment.probed", "environment", e.ID))
+	done, err := s.FinishProbe(ctx, want, environment.QualificationChange{}, by("environment.probed", "environment", e.ID))
 	s.must(err)
 	same(t, "verdict", done, want)
-	late, err := s.FinishProbe(ctx, verdict(p, ""), environment.Activity{})
+	late, err := s.FinishProbe(ctx, verdict(p, ""), environment.QualificationChange{}, environment.Activity{})
 	s.must(err)
 	same(t, "verdict after the end", late, want)
 	s.must(s.ReportStages(ctx, p.ID, stage))
@@ -109,7 +109,7 @@ func testVerdicts(t *testing.T, s suite) {
 	finish := func(e environment.Environment, change func(*environment.Probe)) environment.Probe {
 		v := verdict(s.begun(s.probe(e)), "")
 		change(&v)
-		done, err := s.FinishProbe(ctx, v, environment.Activity{})
+		done, err := s.FinishProbe(ctx, v, environment.QualificationChange{}, environment.Activity{})
 		s.must(err)
 		return done
 	}
@@ -127,7 +127,7 @@ func testVerdicts(t *testing.T, s suite) {
 	p := s.begun(s.probe(e))
 	changed, err := s.UpdateEnvironment(ctx, catalogue.Write{Environment: e, ConfigChanged: true}, e.Revision)
 	s.must(err)
-	old, err := s.FinishProbe(ctx, verdict(p, environment.CodeToolMissing), environment.Activity{})
+	old, err := s.FinishProbe(ctx, verdict(p, environment.CodeToolMissing), environment.QualificationChange{}, environment.Activity{})
 	s.must(err)
 	if v := s.view(e.ID); v.Last == nil || v.Last.ID != good.ID || v.Health() != environment.HealthChanged {
 		t.Errorf("verdict of an older config: got last %+v, want the one before", v.Last)
@@ -140,7 +140,7 @@ func testVerdicts(t *testing.T, s suite) {
 	}
 	s.probed(changed, "")
 	same(t, "health after a new test", s.view(e.ID).Health(), environment.HealthReady)
-	_, err = s.FinishProbe(ctx, s.begun(s.probe(changed)), environment.Activity{})
+	_, err = s.FinishProbe(ctx, s.begun(s.probe(changed)), environment.QualificationChange{}, environment.Activity{})
 	s.code("a verdict that is none", err, environment.KindConflict, "probe_state_changed")
 }
 
@@ -152,7 +152,7 @@ func testLatencyLine(t *testing.T, s suite) {
 		v := verdict(s.begun(p), "")
 		ended := v.StartedAt.Add(time.Duration(i) * time.Millisecond)
 		v.FinishedAt = &ended
-		_, err := s.FinishProbe(t.Context(), v, environment.Activity{})
+		_, err := s.FinishProbe(t.Context(), v, environment.QualificationChange{}, environment.Activity{})
 		s.must(err)
 	}
 	recent := s.view(e.ID).Recent
@@ -190,7 +190,7 @@ func testDrafts(t *testing.T, s suite) {
 		if !ofSaved {
 			d.EnvironmentID = nil
 		}
-		done, err := s.FinishProbe(ctx, verdict(s.begun(d), ""), environment.Activity{})
+		done, err := s.FinishProbe(ctx, verdict(s.begun(d), ""), environment.QualificationChange{}, environment.Activity{})
 		s.must(err)
 		if done.State != environment.ProbeDone || !done.Draft {
 			t.Errorf("draft %s: got %+v", name, done)
@@ -269,7 +269,7 @@ func testCancel(t *testing.T, s suite) {
 	s.code("report to what is not there", s.ReportStages(ctx, nobody, environment.Stage{Name: "x"}), environment.KindNotFound, "probe_not_found")
 	_, err = s.Probe(ctx, nobody)
 	s.code("read what is not there", err, environment.KindNotFound, "probe_not_found")
-	done, err := s.FinishProbe(ctx, verdict(p, ""), environment.Activity{})
+	done, err := s.FinishProbe(ctx, verdict(p, ""), environment.QualificationChange{}, environment.Activity{})
 	s.must(err)
 	s.must(s.AskCancel(ctx, done.ID, "too late"))
 }

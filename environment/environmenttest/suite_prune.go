@@ -20,7 +20,7 @@ func testPruneDrafts(t *testing.T, s suite) {
 		v := verdict(s.begun(p), "")
 		at := time.Now().UTC().Add(-ended).Truncate(time.Millisecond)
 		v.FinishedAt = &at
-		_, err := s.FinishProbe(ctx, v, environment.Activity{})
+		_, err := s.FinishProbe(ctx, v, environment.QualificationChange{}, environment.Activity{})
 		s.must(err)
 		return p.ID
 	}

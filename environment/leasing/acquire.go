@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"berth/environment"
 	"berth/environment/crew"
@@ -20,6 +21,18 @@ type Request struct {
 	RunID         *uuid.UUID
 	OwnerKind     string // "run"
 	Spec          environment.Spec
+
+	EnvironmentName string
+	AgentID         *uuid.UUID
+	WorkspaceID     *uuid.UUID
+	AdapterType     *string
+	// Fresh allocates anew whatever the policy: nothing is resumed and nothing
+	// published for reuse.
+	Fresh bool
+	// Fingerprint is Fingerprints.Reuse of the environment.
+	Fingerprint string
+	// Expires is when the lease ends even if it is beaten for; nil: never.
+	Expires *time.Time
 }
 
 // Acquire writes the intent row, asks the driver, and stores what it got. The
@@ -51,7 +64,7 @@ func (s *Service) intent(r Request) environment.Lease {
 	now := s.now()
 	return environment.Lease{
 		ID: environment.NewID(), CompanyID: r.CompanyID, EnvironmentID: &r.EnvironmentID, RunID: r.RunID,
-		OwnerKind: r.OwnerKind, Status: environment.LeaseAcquiring, Policy: "ephemeral",
+		OwnerKind: r.OwnerKind, Status: environment.LeaseAcquiring, Policy: environment.PolicyEphemeral, TTLSec: int(environment.LeaseTTL.Seconds()), RetainSec: int(environment.RetainedFor.Seconds()),
 		Driver: r.Spec.Driver, Provider: r.Spec.Driver, AcquiredAt: now, LastUsedAt: now,
 		Owner: s.owner, CreatedAt: now, UpdatedAt: now,
 	}
@@ -74,9 +87,9 @@ func (s *Service) create(ctx context.Context, lease environment.Lease) error {
 
 // ask is the driver's part, with a deadline and without a transaction.
 func (s *Service) ask(ctx context.Context, spec environment.Spec) (environment.Ref, error) {
-	driver, ok := s.drivers.Driver(spec.Driver)
+	driver, ok := s.drivers.Driver(spec.Key())
 	if !ok {
-		return environment.Ref{}, environment.NotInstalled(spec.Driver)
+		return environment.Ref{}, environment.NotInstalled(spec.Key())
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, AcquireLimit, errLate)
 	defer cancel()

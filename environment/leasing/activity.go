@@ -8,7 +8,7 @@ import (
 
 // activity is the entry of the log for something that happened to a lease.
 func (s *Service) activity(ctx context.Context, actor environment.Actor, l environment.Lease, action string) environment.Activity {
-	details := map[string]any{"driver": l.Driver, "provider": l.Provider, "leasePolicy": l.Policy}
+	details := map[string]any{"driver": l.Driver, "provider": l.Provider, "leasePolicy": string(l.Policy)}
 	if l.EnvironmentID != nil {
 		details["environmentId"] = l.EnvironmentID.String()
 	}

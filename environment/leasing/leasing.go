@@ -3,6 +3,7 @@ package leasing
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
 	"time"
@@ -17,12 +18,51 @@ import (
 type Store interface {
 	// Run is KindNotFound with code run_not_found.
 	Run(context.Context, uuid.UUID) (environment.Run, error)
+	// CreateLease writes an intent row. KindConflict with code budget_exhausted, and
+	// details "limit", "allowed" and "used", when the environment's budget is used
+	// up, judged in the same transaction by the database's clock; with code
+	// lease_in_use when another lease of its scope is acquiring, active or
+	// releasing, or another acquires what it would resume.
 	CreateLease(context.Context, environment.Lease) error
 	// UpdateLease locks the row, lets change alter it, and stores it. A status
 	// that the old one cannot become is KindConflict with code
 	// lease_state_changed. activity, which change may still fill in, is written with
 	// it; nil, and one without an action, is none.
+	// Its ExpiresAt is the database's now plus TTLSec while it is acquiring or
+	// active, and plus RetainSec from when it became retained, whatever change says.
+	// A second holder of one ObjectKey is KindConflict with code lease_in_use.
 	UpdateLease(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, activity *environment.Activity) (environment.Lease, error)
+	// HandOver is UpdateLease of the lease to, which acquires, with the end of the
+	// retained lease from (released, cleanup_status null, metadata unchanged) in one
+	// transaction: the sandbox has a new holder. KindConflict with code
+	// lease_state_changed when either is not as said.
+	HandOver(ctx context.Context, from, to uuid.UUID, change func(to *environment.Lease) error, activity *environment.Activity) (environment.Lease, error)
+	// Retained are an environment's retained leases with the scope's company, agent
+	// and workspace, newest first: those that may be resumed, and those of another
+	// configuration, which are in the way.
+	Retained(ctx context.Context, scope Scope) ([]environment.Lease, error)
+	// BeatLeases says that owner holds these: HeartbeatAt is now and ExpiresAt moves.
+	// It returns those that it cannot say it of: they ended, went, or are another's.
+	BeatLeases(ctx context.Context, owner uuid.UUID, ids []uuid.UUID) ([]uuid.UUID, error)
+	// ExpiredLeases takes over (sets Owner) leases whose ExpiresAt is over by the
+	// database's clock: retained ones, and acquiring or active ones that nobody has
+	// beaten for and whose run, if any, has ended. It returns none within
+	// environment.LeaseTTL of the start of the database.
+	ExpiredLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error)
+	// ClaimCleanups gives owner up to limit leases in pending_cleanup whose next try
+	// is due and that nobody is at, each for the time of hold. Any server may.
+	ClaimCleanups(ctx context.Context, owner uuid.UUID, limit int, hold time.Duration) ([]environment.Lease, error)
+	// LeasesByID are the rows of those that are there.
+	LeasesByID(ctx context.Context, ids []uuid.UUID) ([]environment.Lease, error)
+	// HeldLeases are those of a driver and provider that hold something by their
+	// row: active, releasing and retained ones, and pending_cleanup.
+	HeldLeases(ctx context.Context, key environment.DriverKey) ([]environment.Lease, error)
+	// Sources are the configurations in which this installation may hold something:
+	// of every sandbox environment, and of leases of the last 7 days and of all that
+	// are not clean, each once by driver and config.
+	Sources(context.Context) ([]Source, error)
+	// Usage is what an environment uses now and used today, in UTC.
+	Usage(ctx context.Context, environmentID uuid.UUID) (environment.Usage, error)
 	// Lease is KindNotFound with code lease_not_found.
 	Lease(context.Context, uuid.UUID) (environment.Lease, error)
 	Leases(context.Context, Filter) (environment.Page[environment.Lease], error)
@@ -32,8 +72,36 @@ type Store interface {
 	OrphanedLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error)
 }
 
+// Scope is for whom a sandbox may be picked up again.
+type Scope struct {
+	EnvironmentID uuid.UUID
+	CompanyID     uuid.UUID
+	AgentID       *uuid.UUID
+	WorkspaceID   *uuid.UUID
+}
+
+// Source is a configuration by which a provider can be asked what it holds.
+type Source struct {
+	EnvironmentID *uuid.UUID      `db:"environment_id"` // nil: deleted
+	CompanyID     *uuid.UUID      `db:"company_id"`     // of a lease; nil: of an environment
+	Driver        string          `db:"driver"`
+	Config        json.RawMessage `db:"config"`
+}
+
+// Specs opens secrets for cleanup; catalogue.Service.
+type Specs interface {
+	// CleanupSpec opens what a configuration refers to, for cleanup only, whether
+	// or not its environment is there still. A secret that cannot be opened is in
+	// SecretProblems.
+	CleanupSpec(ctx context.Context, environmentID, companyID *uuid.UUID, driver string, config json.RawMessage) (environment.Spec, error)
+}
+
 // Filter narrows a list of leases; newest use first.
 type Filter struct {
+	OwnerKind     string
+	Held          bool // only those that hold something, or may
+	DeadLetter    bool // only those whose clean-up waits for an operator
+	Driver        environment.DriverKey
 	EnvironmentID *uuid.UUID
 	CompanyID     *uuid.UUID
 	Companies     []uuid.UUID // leases of these; nil: of all
@@ -42,10 +110,18 @@ type Filter struct {
 	Cursor        string
 }
 
+// Options are what a Service is made with.
+type Options struct {
+	Owner      uuid.UUID // this server
+	InstanceID uuid.UUID // the installation, in the labels of all that is made
+}
+
 // Service gives out leases.
 type Service struct {
 	store   Store
+	specs   Specs
 	drivers environment.Drivers
+	opts    Options
 	owner   uuid.UUID
 	now     func() time.Time
 	log     *slog.Logger
@@ -57,8 +133,8 @@ type Service struct {
 }
 
 // New returns the service.
-func New(store Store, drivers environment.Drivers, owner uuid.UUID, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, drivers: drivers, owner: owner, now: now, log: log, stranded: map[uuid.UUID]string{}}
+func New(store Store, specs Specs, drivers environment.Drivers, opts Options, now func() time.Time, log *slog.Logger) *Service {
+	return &Service{store: store, specs: specs, drivers: drivers, opts: opts, owner: opts.Owner, now: now, log: log, stranded: map[uuid.UUID]string{}}
 }
 
 // Limits on a driver's part, and how long it may take to return after them.

@@ -56,7 +56,7 @@ func (b *bed) serve() *leasing.Service {
 	if err := b.store.RegisterServer(b.t.Context(), b.owner, environment.NewID(), "test"); err != nil {
 		b.t.Fatal(err)
 	}
-	return leasing.New(b.store, registry{b.driver}, b.owner, time.Now, slog.New(slog.DiscardHandler))
+	return leasing.New(b.store, nil, registry{b.driver}, leasing.Options{Owner: b.owner}, time.Now, slog.New(slog.DiscardHandler))
 }
 
 func (b *bed) request() leasing.Request {
@@ -93,8 +93,8 @@ func (b *bed) only() environment.Lease {
 
 type registry struct{ driver *fakeDriver }
 
-func (r registry) Driver(name string) (environment.Driver, bool) {
-	return r.driver, name == "ssh" || name == "fake"
+func (r registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
+	return r.driver, key.Driver == "ssh" || key.Driver == "fake"
 }
 func (registry) Capabilities() []environment.Capabilities { return nil }
 
@@ -417,7 +417,7 @@ func TestAcquire_cancelledWhileTheDatabaseIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t)
 		store := &awayStore{Store: b.store, away: true}
-		s := leasing.New(store, registry{b.driver}, b.owner, time.Now, slog.New(slog.DiscardHandler))
+		s := leasing.New(store, nil, registry{b.driver}, leasing.Options{Owner: b.owner}, time.Now, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, _, err := s.Acquire(ctx, b.request()); err == nil {

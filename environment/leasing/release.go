@@ -96,9 +96,9 @@ func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease envi
 
 // callRelease is the driver's part.
 func (s *Service) callRelease(ctx context.Context, ref environment.Ref, d environment.Disposition) (environment.Receipt, error) {
-	driver, ok := s.drivers.Driver(ref.Driver)
+	driver, ok := s.drivers.Driver(ref.Key())
 	if !ok {
-		return environment.Receipt{}, environment.NotInstalled(ref.Driver)
+		return environment.Receipt{}, environment.NotInstalled(ref.Key())
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReleaseLimit)
 	defer cancel()

@@ -53,7 +53,7 @@ func (b *bed) serve(parallel int) {
 	if err := b.store.RegisterServer(ctx, owner, b.node, "test"); err != nil {
 		b.t.Fatal(err)
 	}
-	b.Service = probing.New(b.faulty, b.specs, registry{b.driver}, b.store, probing.Options{Owner: owner, Parallel: parallel}, time.Now, slog.New(slog.DiscardHandler))
+	b.Service = probing.New(b.faulty, b.specs, nil, registry{b.driver}, b.store, probing.Options{Owner: owner, Parallel: parallel}, time.Now, slog.New(slog.DiscardHandler))
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()
 	beats := make(chan struct{})
@@ -133,8 +133,8 @@ var operator = environment.LocalOperator()
 
 type registry struct{ driver environment.Driver }
 
-func (r registry) Driver(name string) (environment.Driver, bool) {
-	switch name {
+func (r registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
+	switch key.Driver {
 	case environment.DriverSSH, environment.DriverLocal:
 		return r.driver, true
 	case "mute": // can do nothing beyond leases
@@ -272,11 +272,11 @@ func (s *faultyStore) gone() error {
 	return nil
 }
 
-func (s *faultyStore) FinishProbe(ctx context.Context, p environment.Probe, a environment.Activity) (environment.Probe, error) {
+func (s *faultyStore) FinishProbe(ctx context.Context, p environment.Probe, q environment.QualificationChange, a environment.Activity) (environment.Probe, error) {
 	if err := s.gone(); err != nil {
 		return p, err
 	}
-	return s.Store.FinishProbe(ctx, p, a)
+	return s.Store.FinishProbe(ctx, p, q, a)
 }
 
 func (s *faultyStore) ReportStages(ctx context.Context, id uuid.UUID, stages ...environment.Stage) error {
@@ -297,4 +297,12 @@ func stageOf(p environment.Probe, name string) environment.Stage {
 
 func (*fakeSpecs) CompanyOf(_ context.Context, _ environment.Environment, given *uuid.UUID) (*uuid.UUID, error) {
 	return given, nil
+}
+
+func (f *fakeSpecs) Fingerprints(context.Context, environment.Environment) (environment.Fingerprints, error) {
+	return environment.Fingerprints{Qualification: "q", Reuse: "r"}, nil
+}
+
+func (f *fakeSpecs) Admission(context.Context, environment.Environment, uuid.UUID) (environment.Admission, error) {
+	return environment.Admission{}, nil
 }

@@ -116,7 +116,7 @@ func cutShort(ctx context.Context) error {
 // stops tries once more; what it then leaves is interrupted by the next one.
 func (s *Service) finish(ctx context.Context, j job, p environment.Probe) {
 	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
-		_, err := s.store.FinishProbe(ctx, p, activityOf(j, p))
+		_, err := s.store.FinishProbe(ctx, p, environment.QualificationChange{}, activityOf(j, p))
 		return err
 	})
 	if err != nil && environment.KindOf(err) != environment.KindNotFound { // it went with its environment

@@ -9,6 +9,7 @@ import (
 
 	"berth/environment"
 	"berth/environment/crew"
+	"berth/environment/leasing"
 
 	"github.com/google/uuid"
 )
@@ -33,8 +34,14 @@ type Store interface {
 	// it is a draft, or the environment's config changed since (the verdict is
 	// then kept in the history but is not the newest of what is saved), it
 	// becomes the environment's last probe. An interrupted or cancelled one
-	// becomes it only when there is none.
-	FinishProbe(context.Context, environment.Probe, environment.Activity) (environment.Probe, error)
+	// becomes it only when there is none. In the same transaction change is done to
+	// the qualification of the probe's environment and company. A record is stored
+	// only while the environment's config is that of the probe and it is active;
+	// else the stored probe's Qualification says config_changed_during_probe.
+	FinishProbe(ctx context.Context, p environment.Probe, change environment.QualificationChange, a environment.Activity) (environment.Probe, error)
+	// Qualification is what is recorded for an environment and a company; nil for
+	// none.
+	Qualification(ctx context.Context, environmentID, companyID uuid.UUID) (*environment.Qualification, error)
 	// Probe is KindNotFound with code probe_not_found.
 	Probe(context.Context, uuid.UUID) (environment.Probe, error)
 	// Probes are those of a saved environment, drafts not among them, newest first.
@@ -74,7 +81,17 @@ type Specs interface {
 	// DraftSpec opens values that are not saved, for a company, over a saved row;
 	// both may be nil. Its KindConflict is CompanyOf's.
 	DraftSpec(ctx context.Context, actor environment.Actor, company, baseID *uuid.UUID, d environment.Draft) (environment.Spec, error)
+	// Fingerprints are of the saved row and its secrets' versions now.
+	Fingerprints(context.Context, environment.Environment) (environment.Fingerprints, error)
+	// Admission is how native work in an environment stands for a company.
+	Admission(ctx context.Context, env environment.Environment, company uuid.UUID) (environment.Admission, error)
 	PinFirstUse(ctx context.Context, id uuid.UUID, knownHosts string) error
+}
+
+// Leases is leasing.Service as probing uses it.
+type Leases interface {
+	Acquire(context.Context, leasing.Request) (environment.Lease, environment.Ref, error)
+	Finish(context.Context, uuid.UUID, environment.Spec, environment.LeaseStatus, string) (environment.Lease, error)
 }
 
 // Options are the numbers of a Service.
@@ -88,6 +105,7 @@ type Options struct {
 type Service struct {
 	store   Store
 	specs   Specs
+	leases  Leases
 	drivers environment.Drivers
 	feed    environment.Feed
 	opts    Options
@@ -99,14 +117,14 @@ type Service struct {
 
 // New returns the service. Nothing runs before Run. Options that are zero get
 // the product's numbers.
-func New(store Store, specs Specs, drivers environment.Drivers, feed environment.Feed, opts Options, now func() time.Time, log *slog.Logger) *Service {
+func New(store Store, specs Specs, leases Leases, drivers environment.Drivers, feed environment.Feed, opts Options, now func() time.Time, log *slog.Logger) *Service {
 	if opts.Parallel <= 0 {
 		opts.Parallel = 8 * runtime.NumCPU()
 	}
 	if opts.Limit <= 0 {
 		opts.Limit = DefaultLimit
 	}
-	return &Service{store: store, specs: specs, drivers: drivers, feed: feed, opts: opts, now: now, log: log,
+	return &Service{store: store, specs: specs, leases: leases, drivers: drivers, feed: feed, opts: opts, now: now, log: log,
 		slots: make(chan struct{}, opts.Parallel)}
 }
 

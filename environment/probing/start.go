@@ -61,14 +61,14 @@ func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env e
 		return environment.Probe{}, environment.Conflict(environment.CodeEnvironmentInactive, "The environment "+env.Name+" is archived.").
 			Remedy(environment.Remedy(environment.CodeEnvironmentInactive))
 	}
-	prober, err := environment.Ability[environment.Prober](s.drivers, env.Driver)
+	prober, err := environment.Ability[environment.Prober](s.drivers, env.Key())
 	if err != nil {
 		return environment.Probe{}, err
 	}
 	if company, err = s.specs.CompanyOf(ctx, env, company); err != nil {
 		return environment.Probe{}, err
 	}
-	p := s.newProbe(actor, env.Driver, s.describe(env.Driver, env.Config))
+	p := s.newProbe(actor, env.Driver, s.describe(env.Key(), env.Config))
 	p.EnvironmentID, p.CompanyID, p.ConfigRevision = &env.ID, company, env.ConfigRevision
 	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, open: func(ctx context.Context) (environment.Spec, error) {
 		spec, _, err := s.specs.Spec(ctx, env, environment.SecretUse{Purpose: environment.ForProbe, CompanyID: company, ProbeID: &p.ID, ActorName: actor.Name})
@@ -97,11 +97,11 @@ func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, compa
 		return environment.Probe{}, err
 	}
 	company = spec.CompanyID
-	prober, err := environment.Ability[environment.Prober](s.drivers, spec.Driver)
+	prober, err := environment.Ability[environment.Prober](s.drivers, spec.Key())
 	if err != nil {
 		return environment.Probe{}, err
 	}
-	p := s.newProbe(actor, spec.Driver, s.describe(spec.Driver, spec.Config))
+	p := s.newProbe(actor, spec.Driver, s.describe(spec.Key(), spec.Config))
 	p.EnvironmentID, p.CompanyID, p.Draft, p.ConfigRevision = baseID, company, true, spec.ConfigRevision
 	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, configKeys: len(d.Config),
 		open: func(context.Context) (environment.Spec, error) { return spec, nil }})
@@ -150,7 +150,7 @@ func (s *Service) canTestAll(env environment.Environment) bool {
 	if env.Driver == environment.DriverLocal {
 		return false
 	}
-	_, err := environment.Ability[environment.Prober](s.drivers, env.Driver)
+	_, err := environment.Ability[environment.Prober](s.drivers, env.Key())
 	return err == nil
 }
 
@@ -230,9 +230,9 @@ func (s *Service) newProbe(actor environment.Actor, driver, target string) envir
 }
 
 // describe says where a config points; the driver's name when it cannot tell.
-func (s *Service) describe(driver string, config []byte) string {
-	if d, err := environment.Ability[environment.Describer](s.drivers, driver); err == nil {
+func (s *Service) describe(key environment.DriverKey, config []byte) string {
+	if d, err := environment.Ability[environment.Describer](s.drivers, key); err == nil {
 		return d.Describe(config)
 	}
-	return driver
+	return key.String()
 }

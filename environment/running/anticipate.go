@@ -50,7 +50,7 @@ func (a *anticipation) dismiss() {
 
 // getReady lets the driver begin with what needs no lease.
 func (s *Service) getReady(run environment.Run, spec environment.Spec) (done func()) {
-	readier, err := environment.Ability[environment.Readier](s.drivers, run.Driver)
+	readier, err := environment.Ability[environment.Readier](s.drivers, run.Key())
 	if err != nil {
 		return func() {} // most need no time for it
 	}

@@ -92,7 +92,7 @@ func (b *bed) boot() *server {
 	}
 	log := slog.New(slog.DiscardHandler)
 	drivers := registry{s.link}
-	s.leases = leasing.New(s.store, drivers, s.owner, time.Now, log)
+	s.leases = leasing.New(s.store, nil, drivers, leasing.Options{Owner: s.owner}, time.Now, log)
 	s.Service = running.New(s.store, b.specs, s.leases, drivers, environmenttest.Vault{}, b.store,
 		running.Options{Owner: s.owner, Grace: b.grace}, time.Now, log)
 	var group sync.WaitGroup
@@ -231,8 +231,8 @@ func inBubble(t *testing.T, target *target, test func(*testing.T, *bed)) {
 
 type registry struct{ link *link }
 
-func (r registry) Driver(name string) (environment.Driver, bool) {
-	switch name {
+func (r registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
+	switch key.Driver {
 	case "ssh", "local":
 		return r.link, true
 	case "mute":
@@ -270,3 +270,11 @@ func (s *fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environ
 func leaseFilter() leasing.Filter { return leasing.Filter{} }
 
 func (*fakeSpecs) Serves(context.Context, environment.Environment, *uuid.UUID) error { return nil }
+
+func (f *fakeSpecs) Fingerprints(context.Context, environment.Environment) (environment.Fingerprints, error) {
+	return environment.Fingerprints{Qualification: "q", Reuse: "r"}, nil
+}
+
+func (f *fakeSpecs) Admission(context.Context, environment.Environment, uuid.UUID) (environment.Admission, error) {
+	return environment.Admission{Allowed: true}, nil
+}

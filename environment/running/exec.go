@@ -26,7 +26,7 @@ const (
 
 // exec starts the command, or takes it up, and sees it to its end.
 func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume bool) error {
-	execer, err := environment.Ability[environment.Execer](w.drivers, w.run.Driver)
+	execer, err := environment.Ability[environment.Execer](w.drivers, w.run.Key())
 	if err != nil {
 		return w.fail(ctx, err)
 	}

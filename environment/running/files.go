@@ -37,7 +37,7 @@ func (s *Service) files(ctx context.Context, run environment.Run, path string) (
 	if run.LeaseID == nil {
 		return none, environment.NotFound("workspace")
 	}
-	filer, err := environment.Ability[environment.Filer](s.drivers, run.Driver)
+	filer, err := environment.Ability[environment.Filer](s.drivers, run.Key())
 	if err != nil {
 		return none, err
 	}

@@ -25,6 +25,8 @@ type Input struct {
 	Env           map[string]string
 	Stdin         []byte
 	TimeoutSec    *int // nil: 900
+	// Native demands a current qualification and runs from exactly its image.
+	Native bool
 }
 
 // Limits on what is sent to a target: less than any system's own limits on the

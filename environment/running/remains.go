@@ -109,7 +109,7 @@ func (s *Service) remove(ctx context.Context, x environment.Remains) error {
 	if err != nil {
 		return err
 	}
-	execer, err := environment.Ability[environment.Execer](s.drivers, run.Driver)
+	execer, err := environment.Ability[environment.Execer](s.drivers, run.Key())
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,11 @@ type Store interface {
 	// beat for a while.
 	OrphanedRuns(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Run, error)
 
+	// RevokeQualification marks what is recorded for an environment and a company.
+	RevokeQualification(ctx context.Context, environmentID, companyID uuid.UUID, reason, by string) error
+	// ManagedEnvironment is the managed sandbox; KindNotFound with code
+	// environment_not_found when there is none.
+	ManagedEnvironment(context.Context) (environment.EnvironmentView, error)
 	// KeepRemains notes that a run may have left something on the target of a
 	// lease, to be removed once the run has ended, for environment.RemainsKept at
 	// most. A second note changes nothing.
@@ -81,6 +86,11 @@ type Leases interface {
 	Acquire(context.Context, leasing.Request) (environment.Lease, environment.Ref, error)
 	Ref(environment.Lease, environment.Spec) (environment.Ref, error)
 	Finish(context.Context, uuid.UUID, environment.Spec, environment.LeaseStatus, string) (environment.Lease, error)
+	// Hold beats for a lease that an earlier server acquired, until Finish or LetGo.
+	Hold(uuid.UUID)
+	// LetGo ends the beating for a lease without releasing it: the next server
+	// takes it up.
+	LetGo(uuid.UUID)
 }
 
 // Specs opens environments; catalogue.Service.
@@ -91,6 +101,11 @@ type Specs interface {
 	// Serves is KindConflict with code environment_company_mismatch when the
 	// environment refers to a secret of another company than the given.
 	Serves(context.Context, environment.Environment, *uuid.UUID) error
+	// Fingerprints are of the saved row and its secrets' versions now.
+	Fingerprints(context.Context, environment.Environment) (environment.Fingerprints, error)
+	// Admission is whether native work may start in an environment for a company,
+	// and from what.
+	Admission(ctx context.Context, env environment.Environment, company uuid.UUID) (environment.Admission, error)
 }
 
 // Options are the numbers of a Service.

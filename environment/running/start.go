@@ -140,7 +140,7 @@ func (s *Service) choose(actor environment.Actor, known surroundings) (environme
 			return env, err
 		}
 	}
-	_, err := environment.Ability[environment.Execer](s.drivers, env.Driver)
+	_, err := environment.Ability[environment.Execer](s.drivers, env.Key())
 	return env, err
 }
 
@@ -168,7 +168,7 @@ func (s *Service) newRun(actor environment.Actor, in Input, env environment.Envi
 	now := s.now()
 	run := environment.Run{
 		ID: environment.NewID(), CompanyID: in.CompanyID, EnvironmentID: &env.ID, EnvironmentName: env.Name,
-		Driver: env.Driver, Target: s.describe(env), Kind: environment.KindCommand, Command: in.Command,
+		Driver: env.Driver, Provider: env.Key().Provider, Target: s.describe(env), Kind: environment.KindCommand, Command: in.Command,
 		EnvNames: slices.Sorted(maps.Keys(in.Env)), TimeoutSec: in.timeout(limit), Status: environment.RunQueued,
 		Owner: s.opts.Owner, ActorName: actor.Name, CreatedAt: now,
 		Phases: []environment.Phase{{Name: phaseQueued, StartedAt: now}},
@@ -192,10 +192,10 @@ func (s *Service) newRun(actor environment.Actor, in Input, env environment.Envi
 
 // describe says where an environment points; its driver when it cannot tell.
 func (s *Service) describe(env environment.Environment) string {
-	if d, err := environment.Ability[environment.Describer](s.drivers, env.Driver); err == nil {
+	if d, err := environment.Ability[environment.Describer](s.drivers, env.Key()); err == nil {
 		return d.Describe(env.Config)
 	}
-	return env.Driver
+	return env.Key().String()
 }
 
 // entry is the activity of what was done with a run. The command stays out of it:

@@ -223,6 +223,31 @@ type Lease struct {
 	RunID     *uuid.UUID      `json:"runId"`
 	OwnerKind string          `json:"ownerKind"`
 	Receipt   json.RawMessage `json:"receipt"`
+
+	EnvironmentName   string     `json:"environmentName"`
+	AgentID           *uuid.UUID `json:"agentId"`
+	HeartbeatAt       Time       `json:"heartbeatAt"`
+	Acquisition       *string    `json:"acquisition"` // "created", "resumed", "replacement"
+	AcquisitionReason *string    `json:"acquisitionReason"`
+	ResumesLeaseID    *uuid.UUID `json:"resumesLeaseId"`
+	CleanupAttempts   int        `json:"cleanupAttempts"`
+	CleanupNextAt     *Time      `json:"cleanupNextAt"`
+	CleanupError      *string    `json:"cleanupError"`
+	DeadLetterAt      *Time      `json:"deadLetterAt"`
+}
+
+// Budget is what an environment's account may be used for; 0 is no limit.
+type Budget struct {
+	AccountLabel       string `json:"accountLabel"`
+	MaxLeases          int    `json:"maxLeases"`
+	LeaseMinutesPerDay int    `json:"leaseMinutesPerDay"`
+	Note               string `json:"note"`
+}
+
+// Usage is what of a budget is used now and was used today, in UTC.
+type Usage struct {
+	ActiveLeases      int     `json:"activeLeases"`
+	LeaseMinutesToday float64 `json:"leaseMinutesToday"`
 }
 
 // LogChunk is a piece of output. Text has U+FFFD for invalid bytes and for NUL;

@@ -1,0 +1,3 @@
+package leasing
+
+import _ "github.com/cenkalti/backoff/v5"
