@@ -30,7 +30,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 }
 
 // release is the version of this source.
-const release = "0.3.0"
+const release = "0.4.0"
 
 // buildVersion reads what the compiler noted of the source.
 func buildVersion() cli.Version {
