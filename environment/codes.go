@@ -56,6 +56,8 @@ const (
 	CodeConnectionLost         = "connection_lost"
 	CodeOutputLimit            = "output_limit"
 	CodeCommandNotFound        = "command_not_found"
+	CodeUnsupportedAdapter     = "unsupported_adapter_environment"
+	CodeCompanyRequired        = "company_required"
 )
 
 // Remedy says how to fix a code, in general words; "" for a code without one.
@@ -97,4 +99,22 @@ var remedies = map[string]string{
 	CodeCompanyMismatch:       "Choose an environment that uses no other company's secrets, or give it a secret of its own.",
 	CodeLocalAdminsOnly:       "Choose another environment: only instance admins run work on the server itself.",
 	CodeEnvironmentInactive:   "Restore the environment, or choose another.",
+
+	CodeEngineUnreachable:    "Check that the engine runs and that its address in the configuration is right.",
+	CodeEngineDenied:         "Give Berth's user access to the engine, or correct the credentials for it.",
+	CodeEngineTooOld:         "Update the engine: Docker Engine 20.10 or newer, or Podman 4.3 or newer.",
+	CodeImageNotFound:        "Correct the image's name, tag or digest, or push it to the registry.",
+	CodeImageDenied:          "Check the user name and password for the registry, and that they may read this image.",
+	CodeImageDigestMismatch:  "Do not use this image: what the registry sends is not what the digest names. Pin the right digest.",
+	CodeImageDeleted:         "The image that was qualified is gone. Choose another and test the environment again.",
+	CodeCreateFailed:         "Look at what the engine says, and at the limits and the network in the configuration.",
+	CodeStartFailed:          "Look at what the engine says; check the image's user, its platform and the runtime.",
+	CodeCleanupUnconfirmed:   "Berth goes on cleaning up. Look at the leases of the environment if it stays so.",
+	CodeSandboxGone:          "Start it again: a new sandbox is made.",
+	CodeSandboxMismatch:      "Release the lease, and start it again: a new sandbox is made.",
+	CodeLeaseAcquireFailed:   "Test the environment; it says at which stage a sandbox fails.",
+	CodeLeaseInUse:           "Wait until what uses the sandbox has ended, or choose a policy that makes a sandbox for each.",
+	CodeBudgetExhausted:      "Wait until leases have ended or the day is over (UTC), or have an instance admin raise the budget.",
+	CodeQualificationMissing: "Test the environment for this company, with its image pinned by digest.",
+	CodeManagedSandboxOnly:   "Choose another environment, or have an instance admin allow others.",
 }

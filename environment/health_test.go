@@ -45,6 +45,9 @@ func TestEveryProbeCodeHasARemedy(t *testing.T) {
 		environment.CodeWorkspaceNotWritable, environment.CodeDiskLow, environment.CodeToolMissing, environment.CodeToolNotExecutable,
 		environment.CodeClockOff, environment.CodeTimedOut, environment.CodeInterrupted, environment.CodeProviderUnavailable,
 		environment.CodeCredentialMissing, environment.CodeSecretMissing, environment.CodeSecretDisabled,
+		environment.CodeEngineUnreachable, environment.CodeEngineDenied, environment.CodeEngineTooOld, environment.CodeImageNotFound,
+		environment.CodeImageDenied, environment.CodeImageDigestMismatch, environment.CodeCreateFailed, environment.CodeStartFailed,
+		environment.CodeCleanupUnconfirmed, environment.CodeBudgetExhausted, environment.CodeLeaseInUse,
 	} {
 		if environment.Remedy(code) == "" {
 			t.Errorf("nothing says how to fix %s", code)
