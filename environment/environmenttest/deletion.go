@@ -80,6 +80,17 @@ func (s *Store) reassign(from, to uuid.UUID, isDefault bool) error {
 // forget drops an environment with its secrets and probes; runs and leases stay.
 func (s *Store) forget(id uuid.UUID) {
 	is := func(other *uuid.UUID) bool { return other != nil && *other == id }
+	for lid, l := range s.leases {
+		if is(l.EnvironmentID) && l.Status == environment.LeaseRetained {
+			l.Abandon(s.now())
+			s.leases[lid] = l
+		}
+	}
+	for key := range s.qualifications {
+		if key.environment == id {
+			delete(s.qualifications, key)
+		}
+	}
 	for _, secret := range s.secrets {
 		if is(secret.EnvironmentID) {
 			s.retire(secret)

@@ -23,6 +23,10 @@ type savedEnvironment struct {
 func (e *savedEnvironment) copy() environment.Environment {
 	out := e.Environment
 	out.Config, out.Metadata = orNull(out.Config), orNull(out.Metadata)
+	if out.Budget != nil {
+		budget := *out.Budget
+		out.Budget = &budget
+	}
 	if out.EnvVars = maps.Clone(out.EnvVars); out.EnvVars == nil {
 		out.EnvVars = map[string]environment.EnvVar{}
 	}
@@ -97,7 +101,8 @@ func (s *Store) Environment(_ context.Context, id uuid.UUID) (environment.Enviro
 
 func (s *Store) view(e *savedEnvironment) environment.EnvironmentView {
 	v := environment.EnvironmentView{Environment: e.copy(), Recent: slices.Clone(e.recent), Uses: s.uses(e),
-		IsDefault: s.settings.DefaultEnvironmentID != nil && *s.settings.DefaultEnvironmentID == e.ID}
+		IsDefault:   s.settings.DefaultEnvironmentID != nil && *s.settings.DefaultEnvironmentID == e.ID,
+		Provisioned: e.Managed && s.settings.ManagedProvider != ""}
 	if e.last != nil {
 		last := s.probes[*e.last].copy()
 		v.Last = &last
@@ -118,6 +123,8 @@ func (s *Store) uses(e *savedEnvironment) environment.Uses {
 		switch {
 		case l.Status == environment.LeasePendingCleanup:
 			u.PendingCleanup++
+		case l.Status == environment.LeaseRetained:
+			u.Retained++
 		case !l.Status.Ended():
 			u.ActiveLeases++
 		}
@@ -158,6 +165,9 @@ func (s *Store) mayWrite(e environment.Environment) error {
 	if have := s.local(); e.Driver == environment.DriverLocal && have != nil && have.ID != e.ID {
 		return environment.Conflict("local_exists", "There is one local environment already.")
 	}
+	if have := s.managed(); e.Managed && have != nil && have.ID != e.ID {
+		return environment.Conflict(environment.CodeEnvironmentManaged, "There is one managed sandbox already.")
+	}
 	return nil
 }
 
@@ -190,6 +200,7 @@ func (s *Store) UpdateEnvironment(_ context.Context, w catalogue.Write, expect i
 	e.Environment = next
 	e.Environment = e.copy()
 	s.writeSecrets(w)
+	s.revokeFor(e.ID, w.RevokeFor, w.Activity)
 	s.bump()
 	return e.copy(), nil
 }

@@ -1,14 +1,22 @@
 package environmenttest
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"berth/environment"
 	"berth/environment/leasing"
 
 	"github.com/google/uuid"
 )
+
+// span is how long a lease was in use, by the store's clock.
+type span struct {
+	from  time.Time
+	until *time.Time // nil: it is
+}
 
 func copyLease(l environment.Lease) environment.Lease {
 	l.Ref, l.Receipt, l.Metadata = orNull(l.Ref), orNull(l.Receipt), orNull(l.Metadata)
@@ -23,21 +31,65 @@ func (s *Store) CreateLease(_ context.Context, l environment.Lease) error {
 		return err
 	}
 	if l.EnvironmentID != nil {
-		if _, ok := s.environments[*l.EnvironmentID]; !ok {
+		e, ok := s.environments[*l.EnvironmentID]
+		if !ok {
 			return environment.NotFound("environment")
+		}
+		if e.Budget != nil {
+			if refusal := e.Budget.Refusal(s.usage(e.ID)); refusal != nil {
+				return refusal
+			}
 		}
 	}
 	now := s.now()
 	l.CreatedAt, l.UpdatedAt = s.orNow(l.CreatedAt), s.orNow(l.UpdatedAt)
-	if l.AcquiredAt.IsZero() {
-		l.AcquiredAt = now
+	l.AcquiredAt, l.LastUsedAt = s.orNow(l.AcquiredAt), s.orNow(l.LastUsedAt)
+	l.TTLSec, l.RetainSec = cmp.Or(l.TTLSec, int(environment.LeaseTTL.Seconds())), cmp.Or(l.RetainSec, int(environment.RetainedFor.Seconds()))
+	used := span{from: now}
+	if !l.Status.InUse() {
+		used.until = &now
 	}
-	if l.LastUsedAt.IsZero() {
-		l.LastUsedAt = now
+	return s.putLease(l, used)
+}
+
+// putLease stores a lease and what goes by the store's clock; it refuses a second
+// holder.
+func (s *Store) putLease(l environment.Lease, used span) error {
+	now := s.now()
+	switch {
+	case l.Status.InUse():
+		used.until = nil
+	case used.until == nil:
+		used.until = &now
 	}
-	s.leases[l.ID] = copyLease(l)
+	switch l.Status {
+	case environment.LeaseAcquiring, environment.LeaseActive:
+		until := now.Add(time.Duration(l.TTLSec) * time.Second)
+		l.HeartbeatAt, l.ExpiresAt = now, &until
+	case environment.LeaseRetained:
+		until := used.until.Add(time.Duration(l.RetainSec) * time.Second)
+		l.ExpiresAt = &until
+	}
+	for id, other := range s.leases {
+		if id != l.ID && holdSame(l, other) {
+			return environment.LeaseInUse()
+		}
+	}
+	s.leases[l.ID], s.used[l.ID] = copyLease(l), used
 	return nil
 }
+
+// holdSame tells of two leases whether they cannot be at the same time.
+func holdSame(a, b environment.Lease) bool {
+	uses := func(l environment.Lease) bool { return l.Status.InUse() }
+	holds := func(l environment.Lease) bool { return l.Status.InUse() && l.Status != environment.LeaseAcquiring }
+	resumes := func(l environment.Lease) bool { return l.Status == environment.LeaseAcquiring }
+	return uses(a) && uses(b) && equal(a.ScopeKey, b.ScopeKey) || holds(a) && holds(b) && equal(a.ObjectKey, b.ObjectKey) ||
+		resumes(a) && resumes(b) && equal(a.Resumes, b.Resumes)
+}
+
+// equal reports whether two values are there and the same.
+func equal[T comparable](a, b *T) bool { return a != nil && b != nil && *a == *b }
 
 // UpdateLease implements leasing.Store.
 func (s *Store) UpdateLease(_ context.Context, id uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
@@ -48,18 +100,57 @@ func (s *Store) UpdateLease(_ context.Context, id uuid.UUID, change func(*enviro
 		return environment.Lease{}, environment.NotFound("lease")
 	}
 	next := copyLease(before)
-	if err := change(&next); err != nil {
-		return environment.Lease{}, err
+	if change != nil {
+		if err := change(&next); err != nil {
+			return environment.Lease{}, err
+		}
 	}
 	if next.Status != before.Status && !before.Status.CanBecome(next.Status) {
-		return environment.Lease{}, environment.Conflict("lease_state_changed", "The lease is "+string(before.Status)+" and cannot become "+string(next.Status)+".")
+		return environment.Lease{}, environment.LeaseStateChanged(before.Status, next.Status)
 	}
 	next.ID, next.UpdatedAt = before.ID, s.now()
-	s.leases[id] = copyLease(next)
+	if err := s.putLease(next, s.used[id]); err != nil {
+		return environment.Lease{}, err
+	}
 	if a != nil {
 		s.record(*a)
 	}
-	return copyLease(next), nil
+	return copyLease(s.leases[id]), nil
+}
+
+// HandOver implements leasing.Store.
+func (s *Store) HandOver(_ context.Context, from, to uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	kept, ok := s.leases[from]
+	taker, has := s.leases[to]
+	if !ok || !has {
+		return environment.Lease{}, environment.NotFound("lease")
+	}
+	if kept.Status != environment.LeaseRetained {
+		return environment.Lease{}, environment.LeaseStateChanged(kept.Status, environment.LeaseReleased)
+	}
+	if taker.Status != environment.LeaseAcquiring {
+		return environment.Lease{}, environment.LeaseStateChanged(taker.Status, environment.LeaseActive)
+	}
+	next := copyLease(taker)
+	if err := change(&next); err != nil {
+		return environment.Lease{}, err
+	}
+	if next.Status != environment.LeaseActive {
+		return environment.Lease{}, environment.LeaseStateChanged(taker.Status, next.Status)
+	}
+	now := s.now()
+	next.ID, next.UpdatedAt = to, now
+	if err := s.putLease(next, s.used[to]); err != nil {
+		return environment.Lease{}, err
+	}
+	kept.Status, kept.ReleasedAt, kept.CleanupStatus, kept.UpdatedAt = environment.LeaseReleased, &now, nil, now
+	s.leases[from] = kept
+	if a != nil {
+		s.record(*a)
+	}
+	return copyLease(s.leases[to]), nil
 }
 
 // Lease implements leasing.Store and running.Store.
@@ -79,32 +170,20 @@ func (s *Store) Leases(_ context.Context, f leasing.Filter) (environment.Page[en
 	defer s.mu.Unlock()
 	found := []environment.Lease{}
 	for _, l := range s.leases {
-		if (f.CompanyID == nil || l.CompanyID == *f.CompanyID) && amongst(f.Companies, l.CompanyID) && (f.Status == "" || l.Status == f.Status) &&
-			(f.EnvironmentID == nil || l.EnvironmentID != nil && *l.EnvironmentID == *f.EnvironmentID) {
+		if wantedLease(l, f) {
 			found = append(found, copyLease(l))
 		}
 	}
-	slices.SortFunc(found, func(a, b environment.Lease) int { return newest(a.LastUsedAt, b.LastUsedAt, a.ID, b.ID) })
+	slices.SortFunc(found, newestUse)
 	return page(found, f.Limit, f.Cursor)
 }
 
-// OrphanedLeases implements leasing.Store.
-func (s *Store) OrphanedLeases(_ context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	taken := []environment.Lease{}
-	for id, l := range s.leases {
-		if len(taken) >= limit || l.Status.Ended() || l.Status == environment.LeaseRetained || l.Owner == owner || !s.dead(l.Owner) {
-			continue
-		}
-		if l.RunID != nil {
-			if r, ok := s.runs[*l.RunID]; ok && !r.Status.Ended() {
-				continue
-			}
-		}
-		l.Owner = owner
-		s.leases[id] = l
-		taken = append(taken, copyLease(l))
-	}
-	return taken, nil
+func wantedLease(l environment.Lease, f leasing.Filter) bool {
+	return (f.CompanyID == nil || l.CompanyID == *f.CompanyID) && amongst(f.Companies, l.CompanyID) && (f.Status == "" || l.Status == f.Status) &&
+		(f.EnvironmentID == nil || equal(l.EnvironmentID, f.EnvironmentID)) && (f.OwnerKind == "" || l.OwnerKind == f.OwnerKind) &&
+		(!f.Held || !l.Status.Ended()) && (!f.DeadLetter || l.Status == environment.LeasePendingCleanup && l.DeadLetterAt != nil) &&
+		(f.Driver == (environment.DriverKey{}) || l.Key() == f.Driver)
 }
+
+// newestUse orders leases by their last use.
+func newestUse(a, b environment.Lease) int { return newest(a.LastUsedAt, b.LastUsedAt, a.ID, b.ID) }

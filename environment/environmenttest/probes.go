@@ -95,7 +95,7 @@ func (s *Store) ReportStages(_ context.Context, id uuid.UUID, stages ...environm
 }
 
 // FinishProbe implements probing.Store.
-func (s *Store) FinishProbe(_ context.Context, p environment.Probe, _ environment.QualificationChange, a environment.Activity) (environment.Probe, error) {
+func (s *Store) FinishProbe(_ context.Context, p environment.Probe, change environment.QualificationChange, a environment.Activity) (environment.Probe, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row, ok := s.probes[p.ID]
@@ -111,6 +111,7 @@ func (s *Store) FinishProbe(_ context.Context, p environment.Probe, _ environmen
 	next := row.Probe
 	next.State, next.OK, next.Code, next.Summary, next.Stages = p.State, p.OK, p.Code, p.Summary, p.Stages
 	next.Host, next.Platform, next.Presented, next.Trusted = p.Host, p.Platform, p.Presented, p.Trusted
+	next.Image, next.Qualification, next.LeaseID, next.Proves = p.Image, p.Qualification, p.LeaseID, p.Proves
 	if next.FinishedAt = p.FinishedAt; next.FinishedAt == nil {
 		now := s.now()
 		next.FinishedAt = &now
@@ -119,6 +120,7 @@ func (s *Store) FinishProbe(_ context.Context, p environment.Probe, _ environmen
 		next.StartedAt = p.StartedAt
 	}
 	row.Probe = next
+	s.qualify(row, change, a)
 	s.conclude(row)
 	s.record(a)
 	return row.copy(), nil

@@ -228,3 +228,22 @@ func (s *Store) Secrets(_ context.Context, company uuid.UUID, search string, lim
 }
 
 var _ secrets.Store = (*Store)(nil)
+
+// ReferredVersions implements catalogue.Store.
+func (s *Store) ReferredVersions(_ context.Context, refs ...environment.SecretRef) (map[environment.SecretRef]uuid.UUID, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := map[environment.SecretRef]uuid.UUID{}
+	for _, ref := range refs {
+		secret := s.secrets[ref.SecretID]
+		if secret == nil {
+			continue
+		}
+		for _, v := range secret.versions {
+			if ref.Version == decimal(v.Version) || (ref.Version == "" || ref.Version == "latest") && v.Version == secret.LatestVersion {
+				found[ref] = v.ID
+			}
+		}
+	}
+	return found, nil
+}

@@ -80,6 +80,7 @@ func (s *Store) AddSecretVersion(_ context.Context, v environment.SecretVersion,
 	secret.versions = append(secret.versions, v)
 	secret.LatestVersion, secret.UpdatedAt = v.Version, v.CreatedAt
 	s.wantTests(secret.ID, "latest")
+	s.revokeForSecret(secret.ID, "latest", a.ActorName)
 	s.record(a)
 	return secret.StoredSecret, nil
 }
@@ -119,6 +120,9 @@ func (s *Store) UpdateSecret(_ context.Context, id uuid.UUID, p secrets.Patch, a
 	}
 	if next.Disabled != secret.Disabled {
 		s.wantTests(id, "")
+	}
+	if next.Disabled && !secret.Disabled {
+		s.revokeForSecret(id, "", a.ActorName)
 	}
 	next.UpdatedAt = s.orNow(a.CreatedAt)
 	secret.StoredSecret = next

@@ -55,10 +55,14 @@ type Store struct {
 	runs         map[uuid.UUID]*savedRun
 	remains      map[uuid.UUID]*savedRemains // by run
 	leases       map[uuid.UUID]environment.Lease
-	servers      map[uuid.UUID]*server
-	activity     []environment.Activity
-	events       []environment.Event
-	readers      map[uuid.UUID][]chan struct{}
+	used         map[uuid.UUID]span // of leases
+	// started is when the database did: long ago.
+	started        time.Time
+	qualifications map[qualified]environment.Qualification
+	servers        map[uuid.UUID]*server
+	activity       []environment.Activity
+	events         []environment.Event
+	readers        map[uuid.UUID][]chan struct{}
 	identities
 }
 
@@ -70,6 +74,7 @@ func NewStore(now func() time.Time) *Store {
 		environments: map[uuid.UUID]*savedEnvironment{}, secrets: map[uuid.UUID]*savedSecret{},
 		bindings: map[uuid.UUID][]environment.SecretBinding{},
 		probes:   map[uuid.UUID]*savedProbe{}, runs: map[uuid.UUID]*savedRun{}, remains: map[uuid.UUID]*savedRemains{}, leases: map[uuid.UUID]environment.Lease{},
+		used: map[uuid.UUID]span{}, qualifications: map[qualified]environment.Qualification{},
 		servers: map[uuid.UUID]*server{}, readers: map[uuid.UUID][]chan struct{}{}, identities: newIdentities()}
 }
 

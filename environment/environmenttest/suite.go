@@ -198,6 +198,7 @@ func (s suite) lease(c environment.Company, e environment.Environment, runID *uu
 	s.t.Helper()
 	l := environment.Lease{ID: environment.NewID(), CompanyID: c.ID, EnvironmentID: &e.ID, RunID: runID, OwnerKind: "run",
 		Status: environment.LeaseAcquiring, Policy: "ephemeral", Driver: e.Driver, Provider: "ssh", Owner: s.server,
+		TTLSec: int(environment.LeaseTTL.Seconds()), RetainSec: int(environment.RetainedFor.Seconds()),
 		AcquiredAt: moment(4), LastUsedAt: moment(4), CreatedAt: moment(4), UpdatedAt: moment(4)}
 	s.must(s.CreateLease(s.t.Context(), l))
 	return l

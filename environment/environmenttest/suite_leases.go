@@ -17,6 +17,10 @@ func testLeases(t *testing.T, s suite) {
 	got, err := s.Lease(ctx, l.ID)
 	s.must(err)
 	l.Ref, l.Receipt, l.Metadata = []byte("null"), []byte("null"), []byte("null")
+	if got.ExpiresAt == nil || got.ExpiresAt.Sub(got.HeartbeatAt) != environment.LeaseTTL {
+		t.Errorf("expiry of a lease: got %v after a beat at %s, want %s later", got.ExpiresAt, got.HeartbeatAt, environment.LeaseTTL)
+	}
+	got.HeartbeatAt, got.ExpiresAt = time.Time{}, nil
 	same(t, "created lease", got, l)
 	at, id := moment(7), "ssh://deploy@host:22/srv"
 	_, err = s.UpdateLease(ctx, l.ID, func(l *environment.Lease) error {
@@ -77,7 +81,9 @@ func testOrphanedLeases(t *testing.T, s suite) {
 	s.move(over.ID, environment.RunFailed)
 	kept := s.lease(c, e, &underWay.ID)
 	ofEnded, ofNone, released := s.lease(c, e, &over.ID), s.lease(c, e, nil), s.lease(c, e, nil)
-	s.hold(ofNone.ID, environment.LeaseActive, environment.LeasePendingCleanup)
+	s.hold(ofNone.ID, environment.LeaseActive, environment.LeaseReleasing)
+	waiting := s.lease(c, e, nil) // in a queue of its own
+	s.hold(waiting.ID, environment.LeaseActive, environment.LeasePendingCleanup)
 	s.hold(released.ID, environment.LeaseFailed)
 	got, err := s.OrphanedLeases(ctx, environment.NewID(), 10)
 	s.must(err)
