@@ -108,7 +108,7 @@ func (e *Engine) Create(t testing.TB, image string, labels map[string]string) st
 	t.Helper()
 	var made struct{ ID string }
 	in := map[string]any{"Image": image, "Labels": labels, "Cmd": []string{"/bin/sleep", "100000"},
-		"HostConfig": map[string]any{"NetworkMode": "none"}}
+		"HostConfig": map[string]any{"NetworkMode": "none", "Init": true}}
 	if err := e.send("/v1.41/containers/create", nil, in, &made); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"berth/drivers/docker/enginetest"
@@ -41,4 +42,75 @@ func TestRestart(t *testing.T) {
 	}
 	e.FillDisk(t)
 	e.FreeDisk(t)
+}
+
+func TestRegistry(t *testing.T) {
+	e := shared.Engine(t)
+	for name, o := range map[string]enginetest.RegistryOptions{"open": {}, "closed": {Username: "me", Password: "right"}} {
+		t.Run(name, func(t *testing.T) {
+			r := enginetest.StartRegistry(t, o)
+			digest := r.Push(t, e, e.Busybox(t), "team/app:1")
+			if got := r.Digest(t, "team/app:1"); got != digest || len(digest) != len("sha256:")+64 {
+				t.Errorf("got %q, want %q", got, digest)
+			}
+			if other := r.Push(t, e, e.Variant(t, "b"), "team/app:2"); other == digest {
+				t.Error("other content, same digest")
+			}
+			r.Delete(t, "team/app", digest)
+			if got := r.Digest(t, "team/app:1"); got != "" {
+				t.Errorf("deleted, but got %q", got)
+			}
+		})
+	}
+}
+
+func TestPodman(t *testing.T) {
+	e := enginetest.Podman(t)
+	id := e.Create(t, e.Busybox(t), map[string]string{"test": "podman"})
+	if ids := e.IDs(t, "test=podman"); len(ids) != 1 || ids[0] != id {
+		t.Errorf("got %v, want %s", ids, id)
+	}
+}
+
+func TestPodmanPulls(t *testing.T) {
+	e, docker := enginetest.Podman(t), shared.Engine(t)
+	r := enginetest.StartRegistry(t, enginetest.RegistryOptions{})
+	r.Push(t, docker, docker.Busybox(t), "team/app:1")
+	e.Pull(t, r.Address+"/team/app:1")
+	e.Remove(t, e.Create(t, r.Address+"/team/app:1", nil))
+}
+
+func TestProxy(t *testing.T) {
+	e := shared.Engine(t)
+	p := enginetest.NewProxy(t, e)
+	through := p.Client()
+	create := func() error {
+		_, err := through.Post("http://engine/v1.41/containers/create", "application/json",
+			strings.NewReader(`{"Image": "`+e.Busybox(t)+`", "Labels": {"test": "proxy"}}`))
+		return err
+	}
+	p.Refuse("POST /v1.41/containers/create", 1)
+	if err := create(); err == nil || len(e.IDs(t, "test=proxy")) != 0 {
+		t.Errorf("refused: got %v and %v, want an error and nothing made", err, e.IDs(t, "test=proxy"))
+	}
+	p.LoseAnswer("/containers/create", 1)
+	err := create()
+	made := e.IDs(t, "test=proxy")
+	if err == nil || len(made) != 1 {
+		t.Errorf("answer lost: got %v and %v, want an error and one made", err, made)
+	}
+	for _, id := range made {
+		e.Remove(t, id)
+	}
+	p.Hang()
+	go p.Go()
+	if err := create(); err != nil {
+		t.Errorf("after the trouble: %v", err)
+	}
+	for _, id := range e.IDs(t, "test=proxy") {
+		e.Remove(t, id)
+	}
+	if got := p.Requests(); len(got) != 3 {
+		t.Errorf("got the requests %q, want three", got)
+	}
 }

@@ -93,6 +93,18 @@ func (e *Engine) ImageID(t testing.TB, ref string) string {
 	return image.ID
 }
 
+// Pull has the engine fetch an image from a Registry that lets everybody in.
+func (e *Engine) Pull(t testing.TB, ref string) {
+	t.Helper()
+	text, err := e.call(http.MethodPost, "/v1.41/images/create", url.Values{"fromImage": {ref}}, nil, nil, nil)
+	if err == nil {
+		err = streamed(text, nil)
+	}
+	if err != nil {
+		t.Fatalf("pull %s: %v", ref, err)
+	}
+}
+
 // Tag gives an image another name, "repository:tag".
 func (e *Engine) Tag(t testing.TB, image, name string) {
 	t.Helper()
