@@ -169,13 +169,18 @@ func apiRulings() []ruling {
 		{"GET /api/environments/:id/leases", readsCatalogue},
 		{"GET /api/environments/:id/probes", readsCatalogue},
 		{"POST /api/environments/:id/probe", instanceAdmins},
+		{"POST /api/environments/:id/pin-image", instanceAdmins},
+		{"GET /api/environments/:id/usage", readsCatalogue},
 
 		{"GET /api/probes/:id", readsCompanys},
 		{"POST /api/probes/:id/cancel", instanceAdmins},
 		{"GET /api/probes/:id/events", readsCompanys},
 
+		{"GET /api/environment-leases", readsCatalogue},
 		{"GET /api/environment-leases/:id", readsCompanys},
 		{"POST /api/environment-leases/:id/release", instanceAdmins},
+		{"POST /api/environment-leases/:id/destroy", instanceAdmins},
+		{"POST /api/environment-leases/:id/retry-cleanup", instanceAdmins},
 
 		{"GET /api/companies/:c/runs", worksInCompany},
 		{"POST /api/companies/:c/runs", worksInCompany},

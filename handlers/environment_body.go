@@ -20,6 +20,7 @@ type environmentBody struct {
 	EnvVars     optional[map[string]json.RawMessage] `json:"envVars"`
 	Metadata    json.RawMessage                      `json:"metadata"`
 	NewSecrets  map[string]api.InlineSecret          `json:"newSecrets"`
+	Budget      nullable[budgetBody]                 `json:"budget"`
 }
 
 // draftBody is environmentBody beside the saved row that it would change.
@@ -33,6 +34,7 @@ func (b environmentBody) draft() (environment.Draft, error) {
 	d := environment.Draft{
 		Name: b.Name.Value, Description: b.Description, Driver: b.Driver.Value,
 		Status: environment.Status(b.Status.Value), Config: b.Config.Value, Metadata: metadataOf(b.Metadata),
+		Budget: b.Budget.Value.budget(), ClearBudget: b.Budget.Set && b.Budget.Value == nil,
 	}
 	if d.Config == nil {
 		d.Config = map[string]json.RawMessage{}
@@ -55,6 +57,7 @@ type environmentPatchBody struct {
 	EnvVars     optional[map[string]json.RawMessage] `json:"envVars"`
 	Metadata    json.RawMessage                      `json:"metadata"`
 	NewSecrets  map[string]api.InlineSecret          `json:"newSecrets"`
+	Budget      nullable[budgetBody]                 `json:"budget"`
 }
 
 // patch is the body in the domain's words.
@@ -62,6 +65,7 @@ func (b environmentPatchBody) patch() (environment.Patch, error) {
 	p := environment.Patch{
 		Name: b.Name.pointer(), Description: b.Description.Value, SetDescription: b.Description.Set,
 		Driver: b.Driver.pointer(), Config: b.Config.Value, Metadata: b.Metadata,
+		Budget: b.Budget.Value.budget(), ClearBudget: b.Budget.Set && b.Budget.Value == nil,
 	}
 	if b.Status.Set {
 		status := environment.Status(b.Status.Value)
@@ -76,6 +80,23 @@ func (b environmentPatchBody) patch() (environment.Patch, error) {
 	var err error
 	p.EnvVars, err = envVarDrafts(b.EnvVars.Value)
 	return p, err
+}
+
+// budgetBody is a whole budget: what is left out is no limit.
+type budgetBody struct {
+	AccountLabel       optional[string] `json:"accountLabel"`
+	MaxLeases          optional[int]    `json:"maxLeases"`
+	LeaseMinutesPerDay optional[int]    `json:"leaseMinutesPerDay"`
+	Note               optional[string] `json:"note"`
+}
+
+// budget is nil for none.
+func (b *budgetBody) budget() *environment.Budget {
+	if b == nil {
+		return nil
+	}
+	return &environment.Budget{AccountLabel: b.AccountLabel.Value, MaxLeases: b.MaxLeases.Value,
+		LeaseMinutesPerDay: b.LeaseMinutesPerDay.Value, Note: b.Note.Value}
 }
 
 func metadataOf(raw json.RawMessage) json.RawMessage {

@@ -14,7 +14,16 @@ func environmentShape(v environment.EnvironmentView) api.Environment {
 		Config: configShape(v.Driver, v.Config), EnvVars: envVarShapes(v.EnvVars), Metadata: rawOrNull(v.Metadata),
 		CreatedAt: api.Time(v.CreatedAt), UpdatedAt: api.Time(v.UpdatedAt),
 		Revision: v.Revision, Health: string(v.Health()), IsDefault: v.IsDefault, LastProbe: probeBrief(v.Last),
+		Managed: v.Managed, Budget: budgetShape(v.Budget),
 	}
+}
+
+func budgetShape(b *environment.Budget) *api.Budget {
+	if b == nil {
+		return nil
+	}
+	shape := api.Budget(*b)
+	return &shape
 }
 
 // configShape is a stored config. That of ssh always has a privateKey, and it
@@ -75,7 +84,8 @@ func blastRadiusShape(i environment.Impact) api.BlastRadius {
 		},
 		ActiveRuntimeUse: api.ActiveRuntimeUse{
 			ActiveLeaseCount: i.Uses.ActiveLeases, PendingCleanupLeaseCount: i.Uses.PendingCleanup, ActiveRunCount: i.Uses.ActiveRuns,
-			HasActiveRuntimeUse: i.Uses.ActiveLeases+i.Uses.PendingCleanup+i.Uses.ActiveRuns > 0,
+			ReusableSandboxLeaseCount: i.Uses.Retained,
+			HasActiveRuntimeUse:       i.Uses.ActiveLeases+i.Uses.PendingCleanup+i.Uses.Retained+i.Uses.ActiveRuns > 0,
 		},
 	}
 }

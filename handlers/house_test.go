@@ -98,7 +98,7 @@ func (h *house) work(company uuid.UUID, env environment.Environment, agent uuid.
 	provider := "ssh://zebra.example"
 	lease := environment.Lease{ID: environment.NewID(), CompanyID: company, EnvironmentID: &env.ID, RunID: &run.ID, OwnerKind: "run",
 		Status: environment.LeaseReleased, Policy: "ephemeral", Driver: "ssh", Provider: "ssh", ProviderID: &provider,
-		Ref: json.RawMessage(`{"driver":"ssh","config":{"host":"zebra.example"}}`), Metadata: json.RawMessage(`{"host":"zebra"}`)}
+		Ref: json.RawMessage(`{"driver":"ssh","config":{"host":"zebra.example"}}`), Metadata: json.RawMessage(`{"host":"zebra"}`), HeartbeatAt: now}
 	run.LeaseID = &lease.ID
 	h.must(h.store.CreateRun(ctx, run, environment.Activity{}))
 	h.must(h.store.CreateLease(ctx, lease))

@@ -10,7 +10,7 @@ import (
 
 // operations is the contract of the API: one row for each of its routes.
 func operations() []operation {
-	return slices.Concat(environmentOperations(), probeOperations(), runOperations(), instanceOperations(),
+	return slices.Concat(environmentOperations(), probeOperations(), leaseOperations(), runOperations(), instanceOperations(),
 		identityOperations(), secretOperations())
 }
 

@@ -71,6 +71,15 @@ func environmentWork() []operation {
 			answers: []reply{ok[[]environment.HostKey]()}, fails: []int{404, 409, 422, 504},
 		},
 		{
+			method: "POST", path: "/api/environments/:id/pin-image", id: "pinImage", who: whoOperator,
+			summary: "Save the digest that the last probe read for the image's tag", body: typed[struct{}](), optionalBody: true, ifMatch: true,
+			answers: []reply{ok[api.Environment]("ETag")}, fails: []int{409, 412, 422},
+		},
+		{
+			method: "GET", path: "/api/environments/:id/usage", id: "getUsage", who: whoReader,
+			summary: "What of an environment's budget is used", answers: []reply{ok[api.Usage]()},
+		},
+		{
 			method: "POST", path: "/api/environments/:id/trust-host-key", id: "trustHostKey", who: whoOperator,
 			summary: "Scan again and pin the key that has the fingerprint", body: typed[hostKeyTrustBody](),
 			answers: []reply{ok[api.Environment]("ETag")}, fails: []int{409, 422, 504},

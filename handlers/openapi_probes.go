@@ -1,11 +1,8 @@
 package handlers
 
-import (
-	"berth/environment"
-	"berth/handlers/api"
-)
+import "berth/handlers/api"
 
-// probeOperations are those of probes and leases.
+// probeOperations are those of probes.
 func probeOperations() []operation {
 	wait := yesOrNo("wait", "0 answers 202 at once; else the answer comes when the probe has ended")
 	begun := []reply{ok[api.ProbeResult]("Location"), accepted[api.ProbeResult]("Location")}
@@ -13,7 +10,7 @@ func probeOperations() []operation {
 		{
 			method: "POST", path: "/api/environments/:id/probe", id: "probeEnvironment", who: whoOperator,
 			summary: "Test a saved environment in its target; 200 whether good or bad",
-			query:   []parameter{idParameter("companyId", "for which company; the only one when absent"), wait},
+			query:   []parameter{idParameter("companyId", "for which company; the only one that it can be when absent"), wait},
 			body:    typed[struct{}](), optionalBody: true, answers: begun, fails: []int{409, 422},
 		},
 		{
@@ -37,22 +34,6 @@ func probeOperations() []operation {
 			method: "GET", path: "/api/probes/:id/events", id: "followProbe", who: whoOwnLeases,
 			summary: "A stream of stage, state and end events; 204 behind the end",
 			query:   []parameter{resumeAfter()}, answers: []reply{other("text/event-stream"), nothing()},
-		},
-		{
-			method: "GET", path: "/api/environments/:id/leases", id: "listLeases", who: whoOwnLeases,
-			summary: "Leases, newest use first",
-			query: windowed(word("status", "only those of this status", environment.LeaseStatuses()...),
-				idParameter("companyId", "only those of this company")),
-			answers: []reply{listOf[api.Lease]()},
-		},
-		{
-			method: "GET", path: "/api/environment-leases/:id", id: "getLease", who: whoOwnLeases,
-			summary: "One lease", answers: []reply{ok[api.Lease]()},
-		},
-		{
-			method: "POST", path: "/api/environment-leases/:id/release", id: "releaseLease", who: whoOperator,
-			summary: "Give up a lease and clean up behind it", body: typed[struct{}](), optionalBody: true,
-			answers: []reply{ok[api.Lease]()}, fails: []int{409, 422},
 		},
 	}
 }

@@ -26,6 +26,10 @@ func specialSchemas() map[string]*schema {
 		"Stage.status":   enum(environment.StageWaiting, environment.StageRunning, environment.StageOK, environment.StageWarning, environment.StageFailed, environment.StageSkipped),
 		"Stage.severity": enum("", "info", "warning", "error"),
 
+		"Lease.acquisition":      described(&schema{Type: "string"}, "created, resumed or replacement; null until it holds something."),
+		"Lease.leasePolicy":      enum(environment.LeasePolicies()...),
+		"SandboxProvider.status": enum("supported", "unsupported"), "SandboxProvider.configSchema": objectOrNull(),
+
 		"Run.status": enum(environment.RunStatuses()...), "RunEnvironment.driver": driver,
 		"LogChunk.stream":     enum(environment.Stdout, environment.Stderr),
 		"Lease.cleanupStatus": described(&schema{Type: "string"}, "pending, success or failed: of giving back what acquiring the lease made. It says nothing of the run's processes."),

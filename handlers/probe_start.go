@@ -27,7 +27,7 @@ func (s *server) probeStart(c echo.Context) error {
 		return err
 	}
 	ctx, actor := c.Request().Context(), s.actor(c)
-	company, err := s.companyFor(ctx, actor, given)
+	company, err := s.companyOfProbe(ctx, actor, id, given)
 	if err != nil {
 		return err
 	}
@@ -71,6 +71,26 @@ func (s *server) companyFor(ctx context.Context, actor environment.Actor, given 
 		return nil, err
 	}
 	return &company.ID, nil
+}
+
+// companyOfProbe is the company that a saved environment's probe is for: the given
+// one, else the only one, else that whose secrets the environment uses. None does
+// for targets of somebody's own; a sandbox is leased for a company, so that there it
+// is KindInvalid with code company_required.
+func (s *server) companyOfProbe(ctx context.Context, actor environment.Actor, id uuid.UUID, given *uuid.UUID) (*uuid.UUID, error) {
+	company, err := s.companyFor(ctx, actor, given)
+	if err != nil || company != nil {
+		return company, err
+	}
+	view, err := s.Catalogue.Get(ctx, actor, id)
+	if err != nil || view.Driver != environment.DriverSandbox {
+		return nil, err
+	}
+	if company, err = s.Catalogue.CompanyOf(ctx, view.Environment, nil); err != nil || company != nil {
+		return company, err
+	}
+	_, err = s.Catalogue.CompanyFor(ctx, actor, nil, true)
+	return nil, err
 }
 
 func (s *server) answerProbe(c echo.Context, probe environment.Probe) error {

@@ -110,13 +110,18 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.GET("/api/environments/:id/leases", s.leaseList, s.needs(access.ReadLeases))
 	e.GET("/api/environments/:id/probes", s.probeList, s.needs(access.ReadProbes))
 	e.POST("/api/environments/:id/probe", s.probeStart, s.needs(access.ManageEnvironment))
+	e.POST("/api/environments/:id/pin-image", s.environmentPinImage, s.needs(access.ManageEnvironment))
+	e.GET("/api/environments/:id/usage", s.environmentUsage, s.needs(access.ReadEnvironments))
 
 	e.GET("/api/probes/:id", s.probeGet, s.needs(access.ReadProbes))
 	e.POST("/api/probes/:id/cancel", s.probeCancel, s.needs(access.ManageEnvironment))
 	e.GET("/api/probes/:id/events", s.probeEvents, s.needs(access.ReadProbes))
 
+	e.GET("/api/environment-leases", s.leaseListAll, s.needs(access.ReadLeases))
 	e.GET("/api/environment-leases/:id", s.leaseGet, s.needs(access.ReadLeases))
 	e.POST("/api/environment-leases/:id/release", s.leaseRelease, s.needs(access.ManageLeases))
+	e.POST("/api/environment-leases/:id/destroy", s.leaseDestroy, s.needs(access.ManageLeases))
+	e.POST("/api/environment-leases/:id/retry-cleanup", s.leaseRetryCleanup, s.needs(access.ManageLeases))
 
 	e.GET("/api/companies/:c/runs", s.runList, s.needs(access.ReadRuns))
 	e.POST("/api/companies/:c/runs", s.runStart, s.needs(access.StartRun))

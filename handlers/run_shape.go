@@ -9,9 +9,9 @@ import (
 func runShape(r environment.Run, lease *environment.Lease) api.Run {
 	shape := api.Run{
 		ID: r.ID, CompanyID: r.CompanyID, Kind: r.Kind, Title: r.Title, Command: append([]string{}, r.Command...),
-		Cwd: r.Cwd, WorkingDir: r.WorkingDir, EnvNames: append([]string{}, r.EnvNames...), TimeoutSec: r.TimeoutSec,
+		Cwd: r.Cwd, WorkingDir: r.WorkingDir, EnvNames: append([]string{}, r.EnvNames...), TimeoutSec: r.TimeoutSec, Native: r.Native,
 		Status: string(r.Status), ExitCode: r.ExitCode, Signal: r.Signal, Failure: r.Failure,
-		Environment: api.RunEnvironment{ID: r.EnvironmentID, Name: r.EnvironmentName, Driver: r.Driver, Target: r.Target},
+		Environment: api.RunEnvironment{ID: r.EnvironmentID, Name: r.EnvironmentName, Driver: r.Driver, Provider: r.Provider, Target: r.Target},
 		Host:        r.Host, Phases: each(r.Phases, phaseShape), Termination: r.Termination,
 		LogSize: r.LogSize, LogCut: r.LogCut, CreatedAt: api.Time(r.CreatedAt), StartedAt: api.TimePtr(r.StartedAt),
 		Deadline: api.TimePtr(r.Deadline), FinishedAt: api.TimePtr(r.FinishedAt),
@@ -25,17 +25,4 @@ func runShape(r environment.Run, lease *environment.Lease) api.Run {
 
 func phaseShape(p environment.Phase) api.Phase {
 	return api.Phase{Name: p.Name, StartedAt: api.Time(p.StartedAt), FinishedAt: api.TimePtr(p.FinishedAt), DurationMs: p.DurationMs}
-}
-
-// leaseShape is a lease as the API shows it. The driver's own reference is not
-// in it.
-func leaseShape(l environment.Lease) api.Lease {
-	return api.Lease{
-		ID: l.ID, CompanyID: l.CompanyID, EnvironmentID: l.EnvironmentID, HeartbeatRunID: l.RunID,
-		Status: string(l.Status), LeasePolicy: string(l.Policy), Provider: l.Provider, ProviderLeaseID: l.ProviderID,
-		AcquiredAt: api.Time(l.AcquiredAt), LastUsedAt: api.Time(l.LastUsedAt), ExpiresAt: api.TimePtr(l.ExpiresAt),
-		ReleasedAt: api.TimePtr(l.ReleasedAt), FailureReason: l.FailureReason, CleanupStatus: l.CleanupStatus,
-		Metadata: rawOrNull(l.Metadata), CreatedAt: api.Time(l.CreatedAt), UpdatedAt: api.Time(l.UpdatedAt),
-		RunID: l.RunID, OwnerKind: l.OwnerKind, Receipt: rawOrNull(l.Receipt),
-	}
 }

@@ -24,6 +24,7 @@ func (s *server) runStart(c echo.Context) error {
 		CompanyID: company, EnvironmentID: body.EnvironmentID, Command: body.Command, Title: body.Title,
 		Cwd: body.Cwd, Env: body.Env, TimeoutSec: body.TimeoutSec,
 	}
+	in.Native = body.Native != nil && *body.Native
 	if body.Stdin != nil {
 		in.Stdin = []byte(*body.Stdin)
 	}

@@ -88,6 +88,8 @@ type Environment struct {
 	Health    string      `json:"health"`
 	IsDefault bool        `json:"isDefault"`
 	LastProbe *ProbeBrief `json:"lastProbe"`
+	Managed   bool        `json:"managed"` // the instance's configuration provisions it
+	Budget    *Budget     `json:"budget"`
 }
 
 // ProbeBrief is the newest verdict beside an environment.
@@ -106,6 +108,20 @@ type ProbeResult struct {
 	Driver  string       `json:"driver"`
 	Summary string       `json:"summary"`
 	Details ProbeDetails `json:"details"`
+	QualificationOutcome
+}
+
+// QualificationOutcome says whether a probe recorded the platform of a sandbox's
+// image. Both are left out for drivers that cannot, and while the probe runs.
+type QualificationOutcome struct {
+	Recorded   *bool       `json:"platformQualificationRecorded,omitempty"`
+	Diagnostic *Diagnostic `json:"platformQualificationDiagnostic,omitempty"`
+}
+
+// Diagnostic says why.
+type Diagnostic struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
 }
 
 // ProbeDetails is the rest of a probe.
@@ -127,6 +143,11 @@ type ProbeDetails struct {
 	StartedAt     *Time                  `json:"startedAt"`
 	FinishedAt    *Time                  `json:"finishedAt"`
 	DurationMs    int64                  `json:"durationMs"`
+
+	Image   *environment.ImageIdentity `json:"image"`   // what a sandbox was made from
+	LeaseID *uuid.UUID                 `json:"leaseId"` // of a saved sandbox's probe
+	Proves  string                     `json:"proves"`  // what the result proves and what not
+	QualificationOutcome
 }
 
 // Stage is environment.Stage with API times.
@@ -152,14 +173,17 @@ type StartRun struct {
 	Env           map[string]string `json:"env,omitempty"`
 	Stdin         *string           `json:"stdin,omitempty" nul:"ok"`
 	TimeoutSec    *int              `json:"timeoutSec,omitempty"`
+	// Native demands a current qualification, and runs from exactly its image.
+	Native *bool `json:"native,omitempty"`
 }
 
 // RunEnvironment names where a run was sent.
 type RunEnvironment struct {
-	ID     *uuid.UUID `json:"id"` // null: deleted since
-	Name   string     `json:"name"`
-	Driver string     `json:"driver"`
-	Target string     `json:"target"`
+	ID       *uuid.UUID `json:"id"` // null: deleted since
+	Name     string     `json:"name"`
+	Driver   string     `json:"driver"`
+	Provider string     `json:"provider"` // of a sandbox; "" for other drivers
+	Target   string     `json:"target"`
 }
 
 // Phase is one step of a run.
@@ -181,6 +205,7 @@ type Run struct {
 	WorkingDir  *string                `json:"workingDir"`
 	EnvNames    []string               `json:"envNames"`
 	TimeoutSec  int                    `json:"timeoutSec"`
+	Native      bool                   `json:"native"`
 	Status      string                 `json:"status"`
 	ExitCode    *int                   `json:"exitCode"`
 	Signal      *string                `json:"signal"`

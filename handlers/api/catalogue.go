@@ -13,8 +13,33 @@ import (
 type Capabilities struct {
 	Adapters         []AdapterSupport                    `json:"adapters"`
 	Drivers          map[string]string                   `json:"drivers"` // "supported" or "unsupported"
-	SandboxProviders map[string]map[string]any           `json:"sandboxProviders"`
-	DriverAbilities  map[string]environment.Capabilities `json:"driverCapabilities"`
+	SandboxProviders map[string]SandboxProvider          `json:"sandboxProviders"`
+	DriverAbilities  map[string]environment.Capabilities `json:"driverCapabilities"` // by "ssh", or "sandbox/docker"
+}
+
+// SandboxProvider is what a provider of sandboxes can do.
+type SandboxProvider struct {
+	Status                          string          `json:"status"` // "supported" or "unsupported"
+	SupportsSavedProbe              bool            `json:"supportsSavedProbe"`
+	SupportsUnsavedProbe            bool            `json:"supportsUnsavedProbe"`
+	SupportsRunExecution            bool            `json:"supportsRunExecution"`
+	SupportsReusableLeases          bool            `json:"supportsReusableLeases"`
+	SupportsInteractiveSetup        bool            `json:"supportsInteractiveSetup"`
+	InteractiveSetupConnectionTypes []string        `json:"interactiveSetupConnectionTypes"`
+	SupportsTemplateCapture         bool            `json:"supportsTemplateCapture"`
+	SupportsTemplateDelete          bool            `json:"supportsTemplateDelete"`
+	TemplateRefKind                 *string         `json:"templateRefKind,omitempty"` // absent: captures nothing
+	DisplayName                     string          `json:"displayName"`
+	Description                     string          `json:"description"`
+	Source                          string          `json:"source"` // "builtin"
+	PluginKey                       *string         `json:"pluginKey"`
+	PluginID                        *uuid.UUID      `json:"pluginId"`
+	ConfigSchema                    json.RawMessage `json:"configSchema"` // a JSON Schema of an object; null: none
+
+	Reason                *string `json:"reason"` // why it is unsupported, and what to do
+	SupportsImageIdentity bool    `json:"supportsImageIdentity"`
+	SupportsListing       bool    `json:"supportsListing"`
+	StartupBudgetMs       int64   `json:"startupBudgetMs"` // how long a sandbox may take to start, unless its config says
 }
 
 // AdapterSupport says where agents of an adapter can run.
