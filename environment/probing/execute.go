@@ -25,6 +25,9 @@ func (s *Service) execute(ctx context.Context, j job) {
 	defer cancel(nil)
 	unwatch := s.watchCancel(work, j.probe.ID, cancel)
 	out, ours := s.attempt(work, &j)
+	if out.trial != nil {
+		out = out.trial.cleanUp(ctx, work, out)
+	}
 	unwatch()
 	if !ours {
 		return
@@ -38,7 +41,7 @@ func (s *Service) execute(ctx context.Context, j job) {
 			s.log.Error("pin a host key on first use", "probe", j.probe.ID, "env", *j.probe.EnvironmentID, "err", err)
 		}
 	}
-	s.finish(ctx, j, conclude(j.probe, out, s.now()))
+	s.finish(ctx, j, out)
 }
 
 // outcome is what became of the driver's work.
@@ -47,6 +50,7 @@ type outcome struct {
 	stages []environment.Stage // as reported
 	cause  error               // why it was cut short; nil when the driver was done
 	err    error               // why the driver never ran, or broke down
+	trial  *trial              // of a saved sandbox; nil for others, and before it began
 }
 
 // attempt waits for a slot, begins and asks the driver. It returns false when
@@ -70,9 +74,16 @@ func (s *Service) attempt(ctx context.Context, j *job) (outcome, bool) {
 		return outcome{}, false
 	}
 	started := s.now()
-	j.probe.StartedAt, j.probe.Deadline = &started, started.Add(s.opts.Limit)
-	limited, cancel := context.WithTimeoutCause(ctx, s.opts.Limit, errTimedOut)
+	j.probe.StartedAt, j.probe.Deadline = &started, started.Add(j.limit)
+	limit := j.limit
+	if j.sandbox != nil {
+		limit -= cleanupRoom
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimedOut)
 	defer cancel()
+	if j.sandbox != nil {
+		return s.try(limited, j), true
+	}
 	spec, err := j.open(limited)
 	if err != nil {
 		return outcome{stages: j.probe.Stages, cause: cutShort(limited), err: err}, true
@@ -114,9 +125,20 @@ func cutShort(ctx context.Context) error {
 
 // finish stores the verdict, however long the database is away. A server that
 // stops tries once more; what it then leaves is interrupted by the next one.
-func (s *Service) finish(ctx context.Context, j job, p environment.Probe) {
+func (s *Service) finish(ctx context.Context, j job, out outcome) {
+	p := conclude(j.probe, out, s.now())
+	var change environment.QualificationChange
+	switch {
+	case out.trial != nil:
+		var result environment.QualificationResult
+		result, change = out.trial.qualify(ctx, p, out)
+		p.Qualification = &result
+	case p.Driver == environment.DriverSandbox && p.Draft:
+		p.Qualification = cannotQualify()
+	}
+	p.Proves = provesOf(p)
 	err := crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
-		_, err := s.store.FinishProbe(ctx, p, environment.QualificationChange{}, activityOf(j, p))
+		_, err := s.store.FinishProbe(ctx, p, change, activityOf(j, p))
 		return err
 	})
 	if err != nil && environment.KindOf(err) != environment.KindNotFound { // it went with its environment

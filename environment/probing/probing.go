@@ -42,6 +42,8 @@ type Store interface {
 	// Qualification is what is recorded for an environment and a company; nil for
 	// none.
 	Qualification(ctx context.Context, environmentID, companyID uuid.UUID) (*environment.Qualification, error)
+	// Usage is what an environment uses now and used today, in UTC.
+	Usage(ctx context.Context, environmentID uuid.UUID) (environment.Usage, error)
 	// Probe is KindNotFound with code probe_not_found.
 	Probe(context.Context, uuid.UUID) (environment.Probe, error)
 	// Probes are those of a saved environment, drafts not among them, newest first.
@@ -98,7 +100,7 @@ type Leases interface {
 type Options struct {
 	Owner    uuid.UUID     // this server
 	Parallel int           // probes at once; cores × 8
-	Limit    time.Duration // of one probe: 30 s
+	Limit    time.Duration // of one probe but a sandbox's, which has its own: 30 s
 }
 
 // Service runs probes.
@@ -128,7 +130,8 @@ func New(store Store, specs Specs, leases Leases, drivers environment.Drivers, f
 		slots: make(chan struct{}, opts.Parallel)}
 }
 
-// DefaultLimit is the deadline of a probe, counted from its begin.
+// DefaultLimit is the deadline of a probe, counted from its begin, but for that of
+// a sandbox.
 const DefaultLimit = 30 * time.Second
 
 // sweepEvery is the time between looks for probes of dead servers.

@@ -84,6 +84,20 @@ func (r *recorder) report(stage environment.Stage) {
 	r.signal()
 }
 
+// stage is how a stage stands as it was reported last.
+func (r *recorder) stage(name string) environment.Stage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, stage := range r.stages {
+		if stage.Name == name {
+			return stage
+		}
+	}
+	return environment.Stage{Name: name}
+}
+
+func (r *recorder) status(name string) environment.StageStatus { return r.stage(name).Status }
+
 func (r *recorder) signal() {
 	select {
 	case r.wake <- struct{}{}:

@@ -14,8 +14,11 @@ import (
 // job is a probe's row with what is needed to do it.
 type job struct {
 	probe  environment.Probe
-	prober environment.Prober
-	actor  environment.Actor
+	limit  time.Duration
+	prober environment.Prober // nil for a saved sandbox
+	// sandbox is a saved one; nil for all else.
+	sandbox *environment.Environment
+	actor   environment.Actor
 	// request is the id of the request that asked for it.
 	request string
 	// configKeys is how many settings a draft named.
@@ -61,20 +64,55 @@ func (s *Service) startSaved(ctx context.Context, actor environment.Actor, env e
 		return environment.Probe{}, environment.Conflict(environment.CodeEnvironmentInactive, "The environment "+env.Name+" is archived.").
 			Remedy(environment.Remedy(environment.CodeEnvironmentInactive))
 	}
-	prober, err := environment.Ability[environment.Prober](s.drivers, env.Key())
+	key := env.Key()
+	prober, err := s.canTest(key)
 	if err != nil {
 		return environment.Probe{}, err
 	}
 	if company, err = s.specs.CompanyOf(ctx, env, company); err != nil {
 		return environment.Probe{}, err
 	}
-	p := s.newProbe(actor, env.Driver, s.describe(env.Key(), env.Config))
+	j := job{prober: prober, actor: actor, limit: s.limitOf(key, env.Config)}
+	if key.Driver == environment.DriverSandbox {
+		if company == nil {
+			return environment.Probe{}, companyRequired()
+		}
+		if err := s.roomFor(ctx, env); err != nil {
+			return environment.Probe{}, err
+		}
+		j.sandbox = &env
+	}
+	p := s.newProbe(actor, key, env.Config, j.limit)
 	p.EnvironmentID, p.CompanyID, p.ConfigRevision = &env.ID, company, env.ConfigRevision
-	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, open: func(ctx context.Context) (environment.Spec, error) {
+	j.probe = p
+	j.open = func(ctx context.Context) (environment.Spec, error) {
 		spec, _, err := s.specs.Spec(ctx, env, environment.SecretUse{Purpose: environment.ForProbe, CompanyID: company, ProbeID: &p.ID, ActorName: actor.Name})
 		spec.CompanyID = company
 		return spec, err
-	}})
+	}
+	return s.begin(ctx, j)
+}
+
+// canTest is the driver's own probe; nil for a sandbox, which is made for a test
+// and looked at from within. KindUnavailable or KindUnsupported when neither can
+// be.
+func (s *Service) canTest(key environment.DriverKey) (environment.Prober, error) {
+	if key.Driver != environment.DriverSandbox {
+		return environment.Ability[environment.Prober](s.drivers, key)
+	}
+	if err := environment.Usable(s.drivers, key); err != nil {
+		return nil, err
+	}
+	_, err := environment.Ability[environment.Execer](s.drivers, key)
+	return nil, err
+}
+
+// companyRequired is the refusal of a sandbox's probe without a company: its
+// lease, and what it proves, are one's.
+func companyRequired() error {
+	e := environment.Invalid(environment.CodeCompanyRequired, "Say for which company the sandbox is tested.")
+	e.Fields = []environment.FieldError{{Field: "companyId", Message: e.Message}}
+	return e
 }
 
 // StartDraft begins a probe of values that are not saved. baseID is the row
@@ -101,15 +139,17 @@ func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, compa
 	if err != nil {
 		return environment.Probe{}, err
 	}
-	p := s.newProbe(actor, spec.Driver, s.describe(spec.Key(), spec.Config))
+	limit := s.limitOf(spec.Key(), spec.Config)
+	p := s.newProbe(actor, spec.Key(), spec.Config, limit)
 	p.EnvironmentID, p.CompanyID, p.Draft, p.ConfigRevision = baseID, company, true, spec.ConfigRevision
-	return s.begin(ctx, job{probe: p, prober: prober, actor: actor, configKeys: len(d.Config),
+	return s.begin(ctx, job{probe: p, limit: limit, prober: prober, actor: actor, configKeys: len(d.Config),
 		open: func(context.Context) (environment.Spec, error) { return spec, nil }})
 }
 
 // StartAll begins a probe of every active environment whose driver can, but
-// Local. One that refuses meanwhile, because it was just archived or deleted,
-// is left out.
+// Local. A sandbox is really started for it, so one whose company nobody can tell
+// or whose budget is used up is left out, and so is what refuses meanwhile because
+// it was just archived or deleted.
 func (s *Service) StartAll(ctx context.Context, actor environment.Actor) ([]environment.Probe, error) {
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
 		return nil, err
@@ -150,13 +190,13 @@ func (s *Service) canTestAll(env environment.Environment) bool {
 	if env.Driver == environment.DriverLocal {
 		return false
 	}
-	_, err := environment.Ability[environment.Prober](s.drivers, env.Key())
+	_, err := s.canTest(env.Key())
 	return err == nil
 }
 
 func refused(err error) bool {
 	kind := environment.KindOf(err)
-	return kind == environment.KindConflict || kind == environment.KindNotFound
+	return kind == environment.KindConflict || kind == environment.KindNotFound || environment.CodeOf(err) == environment.CodeCompanyRequired
 }
 
 // begin writes the row and starts the work in this process.
@@ -171,6 +211,9 @@ func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
 	if err != nil && crew.Transient(err) {
 		s.crew.Go(func(ctx context.Context) { s.disown(ctx, j) })
 	}
+	if err == nil && !created && j.sandbox != nil && (p.CompanyID == nil || *p.CompanyID != *j.probe.CompanyID) {
+		return environment.Probe{}, environment.Conflict("probe_under_way", "A test of it for another company is under way. Try again when it has ended.")
+	}
 	if err != nil || !created {
 		return p, err
 	}
@@ -179,7 +222,7 @@ func (s *Service) begin(ctx context.Context, j job) (environment.Probe, error) {
 		// The server began to stop after the row was written: nobody would end it.
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
-		s.finish(gone, j, conclude(j.probe, outcome{cause: errStopping}, s.now()))
+		s.finish(gone, j, outcome{cause: errStopping})
 		return environment.Probe{}, stopping()
 	}
 	return p, nil
@@ -195,7 +238,7 @@ func (s *Service) disown(ctx context.Context, j job) {
 	case <-time.After(doubt):
 	case <-ctx.Done():
 	}
-	s.finish(ctx, j, conclude(j.probe, outcome{stages: j.probe.Stages, cause: errCancelled}, s.now()))
+	s.finish(ctx, j, outcome{stages: j.probe.Stages, cause: errCancelled})
 }
 
 // supersede ends a probe of a config that was edited since, whose verdict would
@@ -220,12 +263,12 @@ func stopping() error {
 	return environment.Unavailable("server_stopping", "This server is starting or stopping. Try again in a moment.")
 }
 
-func (s *Service) newProbe(actor environment.Actor, driver, target string) environment.Probe {
+func (s *Service) newProbe(actor environment.Actor, key environment.DriverKey, config []byte, limit time.Duration) environment.Probe {
 	now := s.now()
 	return environment.Probe{
-		ID: environment.NewID(), Driver: driver, Target: target, State: environment.ProbeQueued,
-		Stages: waitingStages(driver), ActorName: actor.Name, Owner: s.opts.Owner,
-		CreatedAt: now, Deadline: now.Add(s.opts.Limit),
+		ID: environment.NewID(), Driver: key.Driver, Target: s.describe(key, config), State: environment.ProbeQueued,
+		Stages: waitingStages(key), ActorName: actor.Name, Owner: s.opts.Owner,
+		CreatedAt: now, Deadline: now.Add(limit),
 	}
 }
 

@@ -18,7 +18,7 @@ func conclude(p environment.Probe, out outcome, now time.Time) environment.Probe
 		p.Stages = merge(p.Stages, tidy(stage))
 	}
 	p.FinishedAt = &now
-	p.Host, p.Platform = out.result.Host, out.result.Platform
+	p.Host, p.Platform, p.Image = out.result.Host, out.result.Platform, out.result.Image
 	p.Presented, p.Trusted = out.result.Presented, out.result.Trusted
 	p.State = environment.ProbeDone
 	switch {
@@ -27,6 +27,9 @@ func conclude(p environment.Probe, out outcome, now time.Time) environment.Probe
 	case errors.Is(out.cause, errStopping):
 		p.State, p.Code = environment.ProbeInterrupted, environment.CodeInterrupted
 		p.Summary = "The server stopped during the test of " + p.Target + "."
+	case refusedByBudget(out.err):
+		p.State, p.Code = environment.ProbeCancelled, environment.CodeBudgetExhausted
+		p.Summary = p.Target + " was not tested: " + environment.AsError(out.err).Message
 	case out.err != nil:
 		e := environment.AsError(out.err)
 		p.Code, p.Summary = e.Code, p.Target+": "+e.Message
@@ -91,10 +94,12 @@ func endRunning(stage *environment.Stage, p environment.Probe, now time.Time) {
 }
 
 // waitingStages are the stages that a probe of a driver goes through.
-func waitingStages(driver string) []environment.Stage {
-	names := map[string]func() []string{environment.DriverSSH: environment.SSHStages, environment.DriverLocal: environment.LocalStages}
+func waitingStages(key environment.DriverKey) []environment.Stage {
+	names := map[string]func() []string{
+		environment.DriverSSH: environment.SSHStages, environment.DriverLocal: environment.LocalStages, environment.DriverSandbox: environment.DockerStages,
+	}
 	stages := []environment.Stage{}
-	if list, ok := names[driver]; ok {
+	if list, ok := names[key.Driver]; ok {
 		for _, name := range list() {
 			stages = append(stages, tidy(environment.Stage{Name: name, Status: environment.StageWaiting}))
 		}
