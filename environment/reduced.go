@@ -37,9 +37,10 @@ func reducedProbe(p *Probe) *Probe {
 }
 
 // Reduced shows of a probe its verdict and how far each stage came. What it
-// measured and whose keys it met are of the host.
+// measured, whose keys it met and what image it ran are of the host.
 func (p Probe) Reduced() Probe {
-	p.Target, p.Host, p.Presented, p.Trusted = p.Driver, nil, nil, nil
+	p.Target, p.Host, p.Presented, p.Trusted, p.Image = p.Driver, nil, nil, nil, nil
+	p.Qualification = p.Qualification.Reduced()
 	if p.State.Ended() {
 		p.Summary = Plainly(p.Code)
 		if !p.OK && p.Code == "" {
@@ -52,6 +53,19 @@ func (p Probe) Reduced() Probe {
 	}
 	p.Stages = stages
 	return p
+}
+
+// Reduced shows whether something was recorded, in words that name no image; nil
+// for nil.
+func (q *QualificationResult) Reduced() *QualificationResult {
+	if q == nil {
+		return nil
+	}
+	reduced := QualificationResult{Recorded: q.Recorded, Code: q.Code, Message: "The image's platform was not recorded."}
+	if q.Recorded {
+		reduced.Message = "The image's platform was recorded."
+	}
+	return &reduced
 }
 
 // Reduced shows of a stage its outcome, in general words.
@@ -81,9 +95,11 @@ func (f *Failure) Reduced() *Failure {
 // Reduced shows of a lease whose it is and how it stands. Why it failed stays
 // where it is a code.
 func (l Lease) Reduced() Lease {
-	l.ProviderID, l.Ref, l.Receipt, l.Metadata = nil, nil, nil, nil
-	if l.FailureReason != nil && !isCode(*l.FailureReason) {
-		l.FailureReason = nil
+	l.ProviderID, l.Ref, l.Receipt, l.Metadata, l.ScopeKey, l.ObjectKey = nil, nil, nil, nil, nil, nil
+	for _, text := range []**string{&l.FailureReason, &l.AcquisitionReason, &l.CleanupError} {
+		if *text != nil && !isCode(**text) {
+			*text = nil
+		}
 	}
 	return l
 }

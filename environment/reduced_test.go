@@ -92,6 +92,28 @@ func TestReducedRows(t *testing.T) {
 	}
 }
 
+func TestReducedSandboxes(t *testing.T) {
+	image := &environment.ImageIdentity{Reference: "zebra.example/app:1"}
+	for name, q := range map[string]*environment.QualificationResult{
+		"not asked":    nil,
+		"recorded":     {Recorded: true, Code: environment.QualRecorded, Message: "zebra.example/app:1 is recorded"},
+		"not recorded": {Code: environment.QualMutableImage, Message: "zebra.example/app:1 is a tag"},
+	} {
+		got := environment.Probe{Image: image, Qualification: q}.Reduced()
+		if got.Image != nil || (got.Qualification == nil) != (q == nil) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if r := got.Qualification; r != nil && (r.Recorded != q.Recorded || r.Code != q.Code || r.Message == "" || strings.Contains(r.Message, "zebra")) {
+			t.Errorf("%s: %+v", name, *r)
+		}
+	}
+	words, code, scope := "zebra is gone", environment.CodeSandboxGone, "zebra"
+	lease := environment.Lease{AcquisitionReason: &words, CleanupError: &code, ScopeKey: &scope, ObjectKey: &scope}.Reduced()
+	if lease.AcquisitionReason != nil || lease.CleanupError == nil || lease.ScopeKey != nil || lease.ObjectKey != nil {
+		t.Errorf("%+v", lease)
+	}
+}
+
 func TestErrorsWithoutTarget(t *testing.T) {
 	cause := errors.New("dial zebra")
 	err := environment.WithoutTarget(environment.Unavailable(environment.CodeConnectRefused, "zebra refused").Because(cause))
