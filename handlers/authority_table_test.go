@@ -70,6 +70,7 @@ func pageRulings() []ruling {
 		{"POST " + environments + "/test-all", instanceAdmins},
 		{"GET " + environments + "/new", instanceAdmins},
 		{"POST " + environments + "/drafts/probe", instanceAdmins},
+		{"POST " + environments + "/drafts/form", instanceAdmins},
 		{"POST " + environments + "/drafts/check", instanceAdmins},
 		{"POST " + environments + "/drafts/scan", instanceAdmins},
 		{"POST " + environments + "/drafts/key", instanceAdmins},

@@ -13,6 +13,15 @@ import (
 // not work, after everything was read.
 func (s *server) formSecrets(f url.Values, v *views.FormValues) error {
 	var lost lostSecrets
+	for i, c := range v.Config {
+		if c.Field.Secret {
+			v.Config[i].Secret = s.secretChoice(f, "config."+c.Field.Name, &lost)
+		}
+	}
+	if v.Driver == environment.DriverSandbox {
+		v.Vars = s.formVars(f, "envVars.", &lost)
+		return lost.err()
+	}
 	for field, choice := range map[string]*views.SecretChoice{
 		"config.privateKey": &v.PrivateKey, "config.passphrase": &v.Passphrase, "config.password": &v.Password,
 	} {

@@ -51,6 +51,12 @@ func (s *server) formValues(c echo.Context) (views.FormValues, error) {
 	if v.Driver == "" {
 		v.Driver = environment.DriverSSH
 	}
+	v.Provider, v.OnlyVars, v.Budgeted = f.Get("config.provider"), f.Has("onlyVars"), f.Has("budget.accountLabel")
+	v.Budget = views.BudgetValues{AccountLabel: f.Get("budget.accountLabel"), MaxLeases: f.Get("budget.maxLeases"),
+		MinutesPerDay: f.Get("budget.leaseMinutesPerDay"), Note: lines(f.Get("budget.note"))}
+	if err := s.formSettings(c, f, &v); err != nil {
+		return v, err
+	}
 	if text := f.Get("id"); text != "" {
 		id, err := idOf("environment", text)
 		if err != nil {

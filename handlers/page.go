@@ -121,13 +121,3 @@ func localPath(path string) string {
 func isRowTarget(c echo.Context) bool {
 	return isFragment(c) && strings.HasPrefix(c.Request().Header.Get("HX-Target"), "env-")
 }
-
-// installed finds what the driver of a name can do; nil when it is not there.
-func installed(all []environment.Capabilities, driver string) *environment.Capabilities {
-	for i := range all {
-		if all[i].Driver == driver {
-			return &all[i]
-		}
-	}
-	return nil
-}

@@ -22,7 +22,7 @@ func (s *server) draftCheck(c echo.Context) error {
 		return err
 	}
 	field := c.QueryParam("field")
-	if !slices.Contains(views.CheckedFields(), field) {
+	if !slices.Contains(views.CheckedFields(), field) && !values.Has(field) {
 		return unreadableField("invalid_query", "field", "There is no such field.")
 	}
 	_, err = s.Catalogue.Check(c.Request().Context(), s.actor(c), values.ID, values.Draft())
@@ -34,7 +34,7 @@ func (s *server) draftCheck(c echo.Context) error {
 	if err != nil && environment.KindOf(err) != environment.KindInvalid && environment.KindOf(err) != environment.KindConflict {
 		return err
 	}
-	return render(c, http.StatusOK, views.FieldCheck(field, environment.AsError(err)))
+	return render(c, http.StatusOK, views.FieldCheck(field, environment.AsError(err), values.ImageAt(field)))
 }
 
 // draftScan asks the form's host for its keys.

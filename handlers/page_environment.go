@@ -56,7 +56,7 @@ func (s *server) detail(ctx context.Context, actor environment.Actor, id uuid.UU
 	if err != nil {
 		return d, err
 	}
-	d.Caps = installed(capabilities, d.View.Driver)
+	d.Caps = installed(capabilities, d.View.Key())
 	return d, s.readTab(ctx, actor, &d)
 }
 
@@ -65,6 +65,9 @@ func (s *server) readTab(ctx context.Context, actor environment.Actor, d *views.
 	switch d.Tab {
 	case views.TabConfiguration:
 		var err error
+		if d.Fields, err = fieldsOf(d.Caps); err != nil {
+			return err
+		}
 		d.References, err = s.Catalogue.References(ctx, actor, d.View.Environment)
 		return err
 	case views.TabOverview:

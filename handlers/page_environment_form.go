@@ -25,7 +25,46 @@ func (s *server) environmentEdit(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.showForm(c, http.StatusOK, views.Form{Values: views.FormValuesOf(saved.Environment), Saved: &saved})
+	values, err := s.savedValues(c, saved)
+	if err != nil {
+		return err
+	}
+	return s.showForm(c, http.StatusOK, views.Form{Values: values, Saved: &saved})
+}
+
+// savedValues are those of a saved environment, by the fields of its driver.
+func (s *server) savedValues(c echo.Context, saved environment.EnvironmentView) (views.FormValues, error) {
+	values := views.FormValuesOf(saved.Environment)
+	capabilities, err := s.Catalogue.Capabilities(c.Request().Context(), s.actor(c))
+	if err != nil {
+		return values, err
+	}
+	fields, err := fieldsOf(installed(capabilities, saved.Key()))
+	return values.WithFields(fields, saved.Config), err
+}
+
+// environmentFormFor shows the form again for another driver or provider, with what
+// was typed; nothing is saved.
+func (s *server) environmentFormFor(c echo.Context) error {
+	values, err := s.formValues(c)
+	if err != nil {
+		return err
+	}
+	f := views.Form{Values: values, Switched: true}
+	if f.Saved, err = s.savedOf(c.Request().Context(), s.actor(c), values); err != nil {
+		if environment.CodeOf(err) == environment.CodeEnvironmentNotFound {
+			return s.refuseDeleted(c, values, err)
+		}
+		return err
+	}
+	if f.Saved != nil && f.Saved.Key() == environment.KeyOf(values.Driver, values.Provider) {
+		saved, err := s.savedValues(c, *f.Saved) // back to what is stored
+		if err != nil {
+			return err
+		}
+		f.Values = values.BackTo(saved)
+	}
+	return s.showForm(c, http.StatusOK, f)
 }
 
 // environmentFormCreate saves a new environment.
@@ -120,16 +159,44 @@ func (s *server) fillForm(c echo.Context, f *views.Form) error {
 		return err
 	}
 	f.MayManage = mayManage(actor)
+	if err := s.fillSaved(ctx, actor, f); err != nil {
+		return err
+	}
 	if f.Shelf, err = s.shelf(c); err != nil {
 		return err
 	}
-	if f.Saved != nil && f.MayManage {
-		if f.References, err = s.Catalogue.References(ctx, actor, f.Saved.Environment); err != nil {
-			return err
-		}
-	}
 	f.Values.Seal(s.newKeys.seal)
 	return nil
+}
+
+// fillSaved reads what a form shows of the row that it edits.
+func (s *server) fillSaved(ctx context.Context, actor environment.Actor, f *views.Form) error {
+	if f.Saved == nil || !f.MayManage {
+		return nil
+	}
+	var err error
+	if f.References, err = s.Catalogue.References(ctx, actor, f.Saved.Environment); err != nil {
+		return err
+	}
+	if f.Saved.Managed { // what is locked was not sent
+		vars := f.Values.Vars
+		f.Values = views.FormValuesOf(f.Saved.Environment)
+		f.Values.Vars = vars
+	}
+	f.Usage, err = s.usageOf(ctx, actor, f.Saved.Environment)
+	return err
+}
+
+// usageOf is what of a budget is used; nil where nothing can be.
+func (s *server) usageOf(ctx context.Context, actor environment.Actor, env environment.Environment) (*environment.Usage, error) {
+	if env.Driver != environment.DriverSandbox && env.Budget == nil {
+		return nil, nil
+	}
+	usage, err := s.Leasing.Usage(ctx, actor, env.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &usage, nil
 }
 
 // probeForm tests the form's values. Without htmx the answer is the form with

@@ -130,7 +130,7 @@ func (s *server) watchedRows(c echo.Context, ids []string) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, views.NewEnvironmentRow(v, installed(capabilities, v.Driver) != nil, mayManage(actor), s.Now()))
+		rows = append(rows, views.NewEnvironmentRow(v, installed(capabilities, v.Key()), mayManage(actor), s.Now()))
 	}
 	return render(c, http.StatusOK, views.EnvironmentRows(rows))
 }

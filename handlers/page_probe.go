@@ -88,7 +88,7 @@ func (s *server) showRow(c echo.Context, id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	row := views.NewEnvironmentRow(v, installed(capabilities, v.Driver) != nil, mayManage(actor), s.Now())
+	row := views.NewEnvironmentRow(v, installed(capabilities, v.Key()), mayManage(actor), s.Now())
 	return render(c, http.StatusOK, views.EnvironmentRow(row))
 }
 

@@ -33,6 +33,7 @@ func (s *server) pageRoutes(e *echo.Echo) {
 	e.POST(base+"/test-all", s.testAll, s.needs(access.ManageEnvironment))
 	e.GET(base+"/new", s.environmentNew, s.needs(access.ManageEnvironment))
 	e.POST(base+"/drafts/probe", s.probeForm, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/form", s.environmentFormFor, s.needs(access.ManageEnvironment))
 	e.POST(base+"/drafts/check", s.draftCheck, s.needs(access.ManageEnvironment))
 	e.POST(base+"/drafts/scan", s.draftScan, s.needs(access.ManageEnvironment))
 	e.POST(base+"/drafts/key", s.draftKey, s.needs(access.ManageEnvironment))

@@ -250,6 +250,40 @@
     $('input', row).focus()
   }
 
+  // Entries of a map: one more, or one less. Names keep counting from 0.
+
+  function renumber(list) {
+    $$('[data-entry]', list).forEach((row, n) => {
+      for (const e of $$('[name]', row)) e.name = e.name.replace(/\.\d+\.(key|value)$/, '.' + n + '.$1')
+      for (const e of $$('[aria-label]', row)) e.ariaLabel = e.ariaLabel.replace(/entry \d+/, 'entry ' + (n + 1))
+    })
+  }
+
+  function addEntry(button) {
+    const list = document.getElementById(button.dataset.addEntry)
+    const row = list.lastElementChild.cloneNode(true)
+    for (const e of $$('input', row)) e.value = ''
+    list.append(row)
+    renumber(list)
+    $('input', row).focus()
+  }
+
+  function dropEntry(button) {
+    const row = button.closest('[data-entry]')
+    const list = row.parentElement
+    if (list.childElementCount > 1) row.remove()
+    else for (const e of $$('input', row)) e.value = ''
+    renumber(list)
+    list.dispatchEvent(new Event('input', { bubbles: true }))
+    $('input', list).focus()
+  }
+
+  function unset(button) {
+    const field = document.getElementById(button.dataset.unset)
+    put(field, '')
+    field.focus()
+  }
+
   // Clicks on what has no address.
 
   async function copy(button, text) {
@@ -273,6 +307,9 @@
     else if ('keyClear' in b.dataset) clearKey()
     else if ('pin' in b.dataset) pin(b)
     else if ('addVar' in b.dataset) addVariable()
+    else if ('addEntry' in b.dataset) addEntry(b)
+    else if ('dropEntry' in b.dataset) dropEntry(b)
+    else if ('unset' in b.dataset) unset(b)
     else if ('reveal' in b.dataset) reveal(b)
     else if ('follow' in b.dataset) follow(b.getAttribute('aria-pressed') !== 'true')
   })

@@ -19,21 +19,23 @@ const (
 // CapabilityNoticeProps says what a driver can do, as far as that is not
 // everything.
 type CapabilityNoticeProps struct {
-	state  CapabilityNoticeState
-	driver string
-	caps   environment.Capabilities
+	state CapabilityNoticeState
+	key   environment.DriverKey
+	caps  environment.Capabilities
 }
 
 // NewCapabilityNotice reads the capabilities of a driver; nil means that it is
 // not installed.
-func NewCapabilityNotice(driver string, caps *environment.Capabilities) CapabilityNoticeProps {
-	p := CapabilityNoticeProps{driver: driver}
+func NewCapabilityNotice(key environment.DriverKey, caps *environment.Capabilities) CapabilityNoticeProps {
+	p := CapabilityNoticeProps{key: key}
 	if caps == nil {
 		p.state = CapabilityUnavailable
 		return p
 	}
 	p.caps = *caps
 	switch {
+	case caps.Unsupported != "":
+		p.state = CapabilityUnavailable
 	case !caps.InteractiveSetup:
 		p.state = CapabilitySetupLimited
 	case !caps.TemplateCapture:
@@ -48,13 +50,17 @@ func (p CapabilityNoticeProps) name() string {
 	if p.caps.DisplayName != "" {
 		return p.caps.DisplayName
 	}
-	return driverName(p.driver)
+	return kindName(p.key)
 }
 
 // can lists the abilities with whether they are there.
 func (p CapabilityNoticeProps) can() []ability {
-	return []ability{{"Test", p.caps.Probe}, {"Run commands", p.caps.Exec}, {"Read files", p.caps.Files},
-		{"Interactive setup", p.caps.InteractiveSetup}, {"Capture an image", p.caps.TemplateCapture}}
+	all := []ability{{"Test", p.caps.Probe}, {"Run commands", p.caps.Exec}, {"Read files", p.caps.Files}}
+	if p.key.Driver == environment.DriverSandbox {
+		all = append(all, ability{"Reuse a stopped sandbox", p.caps.Resume}, ability{"Prove which image runs", p.caps.Identify},
+			ability{"Find what was left behind", p.caps.List})
+	}
+	return append(all, ability{"Interactive setup", p.caps.InteractiveSetup}, ability{"Capture an image", p.caps.TemplateCapture})
 }
 
 type ability struct {
@@ -72,7 +78,10 @@ func (p CapabilityNoticeProps) tone() ui.Tone {
 func (p CapabilityNoticeProps) text() string {
 	switch p.state {
 	case CapabilityUnavailable:
-		return "The driver " + p.driver + " is not installed on this server. The environment can be read and edited, but not tested or used; work that names it is refused and never runs elsewhere."
+		if p.caps.Unsupported != "" {
+			return p.caps.Unsupported + " Nothing new is started with it; what was made with it can still be cleaned up."
+		}
+		return environment.NotInstalled(p.key).Message + " The environment can be read and edited, but not tested or used; work that names it is refused and never runs elsewhere."
 	case CapabilitySetupLimited:
 		return p.name() + " targets are used as they are: they cannot be prepared by hand in a terminal or captured as an image."
 	case CapabilityCaptureLimited:
@@ -81,11 +90,17 @@ func (p CapabilityNoticeProps) text() string {
 	return p.name() + " targets can be tested, used, prepared by hand and captured as an image."
 }
 
-func capabilityWord(s CapabilityNoticeState) string {
-	switch s {
+func (p CapabilityNoticeProps) word() string {
+	switch p.state {
 	case CapabilityUnavailable:
+		if p.caps.Unsupported != "" {
+			return "not available here"
+		}
 		return "not installed here"
 	case CapabilitySetupLimited:
+		if p.key.Driver == environment.DriverSandbox {
+			return "test, run, read files, reuse"
+		}
 		return "test, run, read files"
 	case CapabilityCaptureLimited:
 		return "test, run, set up by hand"

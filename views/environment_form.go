@@ -1,6 +1,7 @@
 package views
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,10 @@ const (
 	FormDriverMissing     EnvironmentFormState = "driver-missing"
 	FormRestricted        EnvironmentFormState = "restricted"
 	FormDeleted           EnvironmentFormState = "deleted" // somebody deleted what it was to change
+	// FormProviderUnavailable is of a provider that is installed and may not be used
+	// here: it can be saved, and not be tested.
+	FormProviderUnavailable EnvironmentFormState = "provider-unavailable"
+	FormManaged             EnvironmentFormState = "managed" // all but the variables is locked
 )
 
 // Form is what an environment's form is made from.
@@ -40,6 +45,10 @@ type Form struct {
 	Shelf      Shelf
 	DotEnv     *DotEnvResult // of a pasted text that was just read; nil: none
 	Deleted    *Deletion     // of the row that was to be saved; nil: it is there, or new
+	// Usage is what of the saved row's budget is used; nil: not known.
+	Usage *environment.Usage
+	// Switched tells that another driver or provider was chosen, and nothing saved.
+	Switched bool
 }
 
 // EnvironmentFormProps is the form.
@@ -61,31 +70,61 @@ type EnvironmentFormProps struct {
 	deleted deletedProps
 	probe   *ProbePanelProps
 	pill    pill
+
+	providers  []ProviderCardProps
+	groups     []settingGroup
+	fields     []environment.ConfigField
+	refs       map[string]environment.SecretReference
+	usage      *environment.Usage
+	switched   bool
+	locked     string // why all but the variables is locked
+	cannotTest string
 }
 
 // NewEnvironmentForm makes the form.
 func NewEnvironmentForm(f Form, now time.Time) EnvironmentFormProps {
-	p := EnvironmentFormProps{values: f.Values.Resolve(f.References), saved: f.Saved, errors: fieldErrors(f.Failed), shelf: f.Shelf, dotEnv: f.DotEnv}
+	p := EnvironmentFormProps{values: f.Values.Resolve(f.References), saved: f.Saved, errors: fieldErrors(f.Failed), shelf: f.Shelf, dotEnv: f.DotEnv,
+		refs: f.References, usage: f.Usage, switched: f.Switched}
 	if f.Saved != nil {
 		p.config, p.pill = sshConfig(f.Saved.Environment), healthPill(*f.Saved)
 	}
-	if i := slices.IndexFunc(f.Capabilities, func(c environment.Capabilities) bool { return c.Driver == f.Values.Driver }); i >= 0 {
+	if i := slices.IndexFunc(f.Capabilities, func(c environment.Capabilities) bool {
+		return c.Key() == environment.KeyOf(f.Values.Driver, f.Values.Provider)
+	}); i >= 0 {
 		p.caps = &f.Capabilities[i]
 	}
 	p.drivers = driverOptions(f, p.caps != nil)
-	for _, s := range p.values.secretFields() {
-		p.pickers = append(p.pickers, p.picker(s, f.References, f.Shelf))
+	p.providers = providerCards(f)
+	for _, v := range p.values.Config {
+		p.fields = append(p.fields, v.Field)
+	}
+	if p.values.Driver == environment.DriverSSH {
+		for _, s := range p.values.secretFields() {
+			p.pickers = append(p.pickers, p.picker(s, f.References, f.Shelf))
+		}
+	} else {
+		p.groups = p.settingGroups(f.References)
 	}
 	p.state = formState(f, p)
+	if f.Saved != nil && f.Saved.Managed {
+		p.locked = lockedText(*f.Saved)
+	}
 	switch p.state {
 	case FormRestricted:
 		p.cannot = "Only instance admins can change or test environments."
 	case FormDriverMissing:
-		p.cannot = "The driver " + f.Values.Driver + " is not installed on this server, so nothing can be checked or saved here."
+		p.cannot = strings.TrimSuffix(environment.NotInstalled(environment.KeyOf(f.Values.Driver, f.Values.Provider)).Message, ".") + ", so nothing can be checked or saved here."
 	case FormStale:
 		p.stale = newStale(f, now)
 	case FormDeleted:
 		p.deleted = newDeleted(f, now)
+	}
+	p.cannotTest = p.cannot
+	if p.cannot == "" && p.caps != nil && p.caps.Unsupported != "" {
+		p.cannotTest = p.caps.Unsupported
+		if f.Saved == nil {
+			p.cannot = p.caps.Unsupported
+		}
 	}
 	if f.Failed != nil {
 		p.failure, p.remedy = f.Failed.Message, f.Failed.Remediation
@@ -111,8 +150,12 @@ func formState(f Form, p EnvironmentFormProps) EnvironmentFormState {
 		return FormInvalid
 	case f.Failed != nil:
 		return FormSaveError
+	case p.caps.Unsupported != "":
+		return FormProviderUnavailable
 	case f.Saved == nil:
 		return FormNew
+	case f.Saved.Managed:
+		return FormManaged
 	case f.Saved.Driver == environment.DriverSSH && !hasCredential(p.config):
 		return FormCredentialMissing
 	}
@@ -140,9 +183,12 @@ func driverOptions(f Form, installed bool) []ui.Option {
 		if f.Values.Driver == environment.DriverLocal && c.Driver != environment.DriverLocal {
 			continue // the one local row stays local
 		}
-		options = append(options, ui.Option{Value: c.Driver, Label: c.DisplayName})
+		if slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == c.Driver }) {
+			continue // another provider of it
+		}
+		options = append(options, ui.Option{Value: c.Driver, Label: driverName(c.Driver)})
 	}
-	if !installed {
+	if !installed && !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == f.Values.Driver }) {
 		options = append(options, ui.Option{Value: f.Values.Driver, Label: driverName(f.Values.Driver) + " (not installed)"})
 	}
 	return options
@@ -210,17 +256,33 @@ func formOrder() []string {
 
 // firstBad is the first field with an error, in the order of the form.
 func (p EnvironmentFormProps) firstBad() string {
-	for _, name := range formOrder() {
-		if ofSecret(p.errors, name) != "" {
+	for _, name := range p.order() {
+		if ofSecret(p.errors, name) != "" || errorAt(p.errors, name) != "" {
 			return name
 		}
 	}
-	for name := range p.errors {
+	for _, name := range slices.Sorted(maps.Keys(p.errors)) {
 		if !strings.Contains(name, "envVars") {
 			return name
 		}
 	}
 	return ""
+}
+
+// order is formOrder for the driver of the form.
+func (p EnvironmentFormProps) order() []string {
+	if p.values.Driver != environment.DriverSandbox {
+		return append(formOrder(), budgetFields()...)
+	}
+	names := []string{"name", "description", "driver", "config.provider"}
+	for _, v := range p.values.Config {
+		names = append(names, v.name())
+	}
+	return append(names, budgetFields()...)
+}
+
+func budgetFields() []string {
+	return []string{"budget.accountLabel", "budget.maxLeases", "budget.leaseMinutesPerDay", "budget.note"}
 }
 
 // field is a text field of the form with its value, its error and the check
@@ -232,10 +294,10 @@ func (p EnvironmentFormProps) field(name, label, value string) ui.FieldProps {
 
 // general are errors that belong to no field of the form.
 func (p EnvironmentFormProps) general() []string {
-	known := append(formOrder(), "config.proxyJump", "config.keepAliveSec", "config.useAgent", "config.strictHostKeyChecking")
+	known := append(p.order(), "config.proxyJump", "config.keepAliveSec", "config.useAgent", "config.strictHostKeyChecking")
 	var out []string
 	for name, message := range p.errors {
-		if !slices.Contains(known, name) && !p.isVar(name) && !p.isSecret(name) {
+		if !slices.Contains(known, name) && !p.isVar(name) && !p.isSecret(name) && !p.values.fieldsKnown(name) {
 			out = append(out, message)
 		}
 	}
@@ -263,7 +325,7 @@ func (p EnvironmentFormProps) advancedOpen() bool {
 
 // unsaved says that the form holds what was typed and refused.
 func (p EnvironmentFormProps) unsaved() bool {
-	return p.state == FormInvalid || p.state == FormStale || p.state == FormSaveError || p.state == FormDeleted
+	return p.switched || p.state == FormInvalid || p.state == FormStale || p.state == FormSaveError || p.state == FormDeleted
 }
 
 // keptSecret says that a secret was typed that the form does not show.

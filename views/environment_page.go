@@ -1,7 +1,6 @@
 package views
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +58,8 @@ type Detail struct {
 	Activity  []environment.Activity
 	// References are what its secret references lead to.
 	References map[string]environment.SecretReference
+	// Fields are those of its driver's schema; none for a driver without one.
+	Fields []environment.ConfigField
 }
 
 // EnvironmentPageProps is an environment's page.
@@ -78,6 +79,7 @@ type EnvironmentPageProps struct {
 	runs       RunListProps
 	activity   ActivityListProps
 	refs       map[string]environment.SecretReference
+	fields     []environment.ConfigField
 	now        time.Time
 }
 
@@ -85,7 +87,7 @@ type EnvironmentPageProps struct {
 func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
 	v := d.View
 	p := EnvironmentPageProps{view: v, tab: d.Tab, pill: healthPill(v), address: address(v.Environment), mayManage: d.MayManage,
-		refs: d.References, flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Driver, d.Caps), now: now,
+		refs: d.References, fields: d.Fields, flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Key(), d.Caps), now: now,
 		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(d.Leases, now),
 		runs: NewRunList(d.Runs, now), activity: NewActivityList(d.Activity, now)}
 	switch {
@@ -164,16 +166,7 @@ func (p EnvironmentPageProps) settings() []ui.Pair {
 	if p.view.Driver == environment.DriverSSH {
 		return sshSettings(sshConfig(p.view.Environment), p.refs)
 	}
-	var config map[string]any
-	if json.Unmarshal(p.view.Config, &config) != nil {
-		return nil
-	}
-	pairs := make([]ui.Pair, 0, len(config))
-	for key, value := range config {
-		pairs = append(pairs, ui.Pair{Key: key, Value: valueText(value), Code: true})
-	}
-	slices.SortFunc(pairs, func(a, b ui.Pair) int { return strings.Compare(a.Key, b.Key) })
-	return pairs
+	return schemaSettings(p.fields, p.view.Config, p.refs)
 }
 
 func sshSettings(c environment.SSHConfig, refs map[string]environment.SecretReference) []ui.Pair {

@@ -26,6 +26,7 @@ const (
 	RowMaintenance   EnvironmentRowState = "maintenance"
 	RowLocal         EnvironmentRowState = "local"
 	RowDriverMissing EnvironmentRowState = "driver-missing"
+	RowUnsupported   EnvironmentRowState = "unsupported" // installed, and not to be used here
 )
 
 // EnvironmentRowProps is one row of the list.
@@ -41,6 +42,7 @@ type EnvironmentRowProps struct {
 	took      int64
 	platform  string
 	uses      string
+	budget    string // whose account, and its limits
 	mayManage bool
 	oob       bool
 	now       time.Time
@@ -53,28 +55,35 @@ func (p EnvironmentRowProps) Beside() EnvironmentRowProps {
 	return p
 }
 
-// NewEnvironmentRow makes a row. installed says whether the driver is there.
-func NewEnvironmentRow(v environment.EnvironmentView, installed, mayManage bool, now time.Time) EnvironmentRowProps {
+// NewEnvironmentRow makes a row. caps are what its driver can do; nil: it is not
+// there.
+func NewEnvironmentRow(v environment.EnvironmentView, caps *environment.Capabilities, mayManage bool, now time.Time) EnvironmentRowProps {
 	p := EnvironmentRowProps{view: v, pill: healthPill(v), address: address(v.Environment), uses: usesText(v.Uses),
 		mayManage: mayManage, now: now}
 	if v.Last != nil {
 		p.tested, p.took, p.platform = v.Last.FinishedAt, v.Last.DurationMs(), platformText(v.Last.Platform)
 	}
-	p.state = rowState(v, installed)
+	p.budget = budgetLine(v.Budget)
+	p.state = rowState(v, caps)
 	p.say()
+	if p.state == RowUnsupported {
+		p.remark = caps.Unsupported
+	}
 	return p
 }
 
-func rowState(v environment.EnvironmentView, installed bool) EnvironmentRowState {
+func rowState(v environment.EnvironmentView, caps *environment.Capabilities) EnvironmentRowState {
 	switch {
 	case v.Status == environment.StatusArchived:
 		return RowArchived
-	case !installed:
+	case caps == nil:
 		return RowDriverMissing
 	case v.Status == environment.StatusMaintenance:
 		return RowMaintenance
 	case v.Driver == environment.DriverLocal:
 		return RowLocal
+	case caps.Unsupported != "":
+		return RowUnsupported
 	}
 	return EnvironmentRowState(v.Health())
 }
@@ -104,13 +113,17 @@ func (p *EnvironmentRowProps) say() {
 		p.remark = "Runs on the Berth host itself; a test proves host and folder only."
 	case RowDriverMissing:
 		p.pill = pill{"warn", "Driver missing"}
-		p.remark = "The driver " + p.view.Driver + " is not installed on this server."
+		p.remark = environment.NotInstalled(p.view.Key()).Message
+	case RowUnsupported:
+		p.pill = pill{"warn", "Not available here"}
+	case RowReady:
+		p.remark = qualificationRemark(p.view)
 	}
 }
 
 func (p EnvironmentRowProps) canTest() bool {
 	switch p.state {
-	case RowLocal, RowDriverMissing, RowArchived, RowTesting:
+	case RowLocal, RowDriverMissing, RowUnsupported, RowArchived, RowTesting:
 		return false
 	}
 	return p.mayManage
@@ -166,4 +179,13 @@ func firstWarning(probe environment.Probe) string {
 		}
 	}
 	return ""
+}
+
+// qualificationRemark is what the last test said of the platform's qualification
+// where that is not the best; "" for what needs no word.
+func qualificationRemark(v environment.EnvironmentView) string {
+	if v.Driver != environment.DriverSandbox || v.Last == nil || v.Last.Qualification == nil || v.Last.Qualification.Recorded {
+		return ""
+	}
+	return v.Last.Qualification.Message
 }

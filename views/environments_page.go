@@ -47,8 +47,13 @@ type Listing struct {
 	Failed *environment.Error
 }
 
-func (l Listing) installed(driver string) bool {
-	return slices.ContainsFunc(l.Capabilities, func(c environment.Capabilities) bool { return c.Driver == driver })
+func (l Listing) installed(key environment.DriverKey) *environment.Capabilities {
+	for i, c := range l.Capabilities {
+		if c.Key() == key {
+			return &l.Capabilities[i]
+		}
+	}
+	return nil
 }
 
 func (l Listing) filtered() bool {
@@ -78,7 +83,7 @@ func NewEnvironmentsList(l Listing, now time.Time) EnvironmentsListProps {
 		if l.Settings.EnableManagedSandboxOnly && v.Driver == environment.DriverLocal {
 			continue
 		}
-		p.rows = append(p.rows, NewEnvironmentRow(v, l.installed(v.Driver), l.MayManage, now))
+		p.rows = append(p.rows, NewEnvironmentRow(v, l.installed(v.Key()), l.MayManage, now))
 	}
 	switch {
 	case len(p.rows) == 0 && l.filtered():
@@ -139,7 +144,10 @@ func NewEnvironmentsPage(l Listing, now time.Time) EnvironmentsPageProps {
 	}
 	p.drivers = []ui.Option{{Label: "Any driver"}}
 	for _, c := range l.Capabilities {
-		p.drivers = append(p.drivers, ui.Option{Value: c.Driver, Label: c.DisplayName})
+		o := ui.Option{Value: c.Driver, Label: driverName(c.Driver)}
+		if !slices.Contains(p.drivers, o) { // one for all providers
+			p.drivers = append(p.drivers, o)
+		}
 	}
 	testable := slices.ContainsFunc(p.list.rows, func(r EnvironmentRowProps) bool { return r.canTest() || r.state == RowTesting })
 	if !testable {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"time"
 
 	"berth/environment"
@@ -32,7 +33,7 @@ func newDeleted(f Form, now time.Time) deletedProps {
 // reports whether they counted on secrets that were stored with the row.
 func (v FormValues) AsNew() (FormValues, bool) {
 	lost := false
-	v.ID, v.Revision = nil, 0
+	v.ID, v.Revision, v.OnlyVars, v.Config = nil, 0, false, slices.Clone(v.Config)
 	for _, s := range v.secretFields() {
 		switch s.choice.Source {
 		case SourceKeep:

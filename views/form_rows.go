@@ -127,7 +127,9 @@ func invalidText(n int) string {
 }
 
 // checkMessage is what an error says of a field; "" when it says nothing of it.
-func checkMessage(field string, err *environment.Error) string { return fieldErrors(err)[field] }
+func checkMessage(field string, err *environment.Error) string {
+	return errorAt(fieldErrors(err), field)
+}
 
 // offers tells whether a row lets choose a company's secret.
 func (r varRow) offers() bool { return !r.shelf.empty() || r.Kind == VarChosen }

@@ -31,7 +31,7 @@ func newStale(f Form, now time.Time) staleProps {
 	}
 	if f.Saved != nil {
 		changed, _ := f.Failed.Details["changedFields"].([]string)
-		s.versions = differences(f.Values, FormValuesOf(f.Saved.Environment).Resolve(f.References), changed)
+		s.versions = differences(f.Values, savedValues(f).Resolve(f.References), changed)
 	}
 	return s
 }
@@ -48,6 +48,7 @@ func differences(yours, saved FormValues, changed []string) []version {
 		{"Keep-alive", yours.KeepAlive, saved.KeepAlive}, {"Free disk", yours.MinFreeMB, saved.MinFreeMB},
 		{"Variables", varNames(yours, nil), varNames(saved, changed)},
 	}
+	pairs = append(pairs, settingPairs(yours, saved)...)
 	for _, s := range yours.secretFields() {
 		pairs = append(pairs, version{s.label, s.choice.words(), savedWords(s.field, changed)})
 	}
@@ -56,6 +57,33 @@ func differences(yours, saved FormValues, changed []string) []version {
 	})
 	for i, v := range pairs {
 		pairs[i].yours, pairs[i].saved = orNone(v.yours), orNone(v.saved)
+	}
+	return pairs
+}
+
+// savedValues are those of the saved row, by the fields of the form.
+func savedValues(f Form) FormValues {
+	var fields []environment.ConfigField
+	for _, v := range f.Values.Config {
+		fields = append(fields, v.Field)
+	}
+	return FormValuesOf(f.Saved.Environment).WithFields(fields, f.Saved.Config)
+}
+
+// settingPairs compare the settings of a schema, and the budget.
+func settingPairs(yours, saved FormValues) []version {
+	pairs := []version{
+		{"Provider", providerName(yours.Provider), providerName(saved.Provider)},
+		{"Account", yours.Budget.AccountLabel, saved.Budget.AccountLabel}, {"Most leases", yours.Budget.MaxLeases, saved.Budget.MaxLeases},
+		{"Lease-minutes a day", yours.Budget.MinutesPerDay, saved.Budget.MinutesPerDay}, {"Note", yours.Budget.Note, saved.Budget.Note},
+	}
+	if !yours.Budgeted {
+		pairs = pairs[:1]
+	}
+	for i, v := range yours.Config {
+		if !v.Field.Secret && i < len(saved.Config) {
+			pairs = append(pairs, version{v.Field.Title, v.words(), saved.Config[i].words()})
+		}
 	}
 	return pairs
 }
@@ -132,7 +160,7 @@ func ofSecret(errors map[string]string, field string) string {
 
 // picker makes the picker of a field of the config.
 func (p EnvironmentFormProps) picker(s secretField, refs map[string]environment.SecretReference, shelf Shelf) SecretPickerProps {
-	f := SecretField{Name: s.field, Label: s.label, Choice: *s.choice, Error: ofSecret(p.errors, s.field), Area: s.field == "config.privateKey"}
+	f := SecretField{Name: s.field, Label: s.label, Choice: *s.choice, Error: ofSecret(p.errors, s.field), Area: s.field == "config.privateKey", Lines: s.lines}
 	if ref, stored := refs[s.field]; stored {
 		f.Stored = &ref
 	}

@@ -31,6 +31,17 @@ type FormValues struct {
 	RequiredTools, MinFreeMB, ProxyJump, KeepAlive, Certificate string
 	UseAgent                                                    bool
 
+	// Provider and Config are of a sandbox: Config has the fields of the provider's
+	// schema, each with what was typed.
+	Provider string
+	Config   []ConfigValue
+
+	Budget   BudgetValues
+	Budgeted bool // the form had the fields of the budget
+
+	// OnlyVars is a form in which all but the variables is locked.
+	OnlyVars bool
+
 	Vars []VarValue
 }
 
@@ -47,10 +58,20 @@ func FormValuesOf(e environment.Environment) FormValues {
 	if e.Driver == environment.DriverSSH {
 		v.readSSH(sshConfig(e))
 	}
+	if e.Driver == environment.DriverSandbox {
+		v.Provider = environment.ProviderOf(e.Config)
+	}
+	v.Budget, v.Budgeted, v.OnlyVars = budgetValues(e.Budget), true, e.Managed
 	for name, ev := range e.EnvVars {
 		v.Vars = append(v.Vars, varValueOf(name, ev))
 	}
 	slices.SortFunc(v.Vars, func(a, b VarValue) int { return strings.Compare(a.Name, b.Name) })
+	return v
+}
+
+// WithFields has the values of a config, read by the fields of its schema.
+func (v FormValues) WithFields(fields []environment.ConfigField, config json.RawMessage) FormValues {
+	v.Config = configValues(fields, config)
 	return v
 }
 
@@ -69,17 +90,46 @@ func (v FormValues) Draft() environment.Draft {
 	d := environment.Draft{Name: v.Name, Description: optional(v.Description), Driver: v.Driver, Config: map[string]json.RawMessage{},
 		NewSecrets: map[string]environment.NewCompanySecret{}}
 	d.EnvVars = v.variables(d.NewSecrets)
-	if v.Driver != environment.DriverSSH {
-		d.Config = nil
-		return d
+	if v.Budgeted {
+		d.Budget = v.Budget.budget()
+		d.ClearBudget = d.Budget == nil
 	}
-	set := func(key string, value any) {
+	switch v.Driver {
+	case environment.DriverSSH:
+		v.draftSSH(&d)
+	case environment.DriverSandbox:
+		v.draftSandbox(&d)
+	default:
+		d.Config = nil
+	}
+	return d
+}
+
+// setter puts values into the config of a draft.
+func setter(d *environment.Draft) func(key string, value any) {
+	return func(key string, value any) {
 		raw, err := json.Marshal(value)
 		if err != nil {
-			panic(err) // only text, numbers and lists of text come here
+			panic(err) // only text, numbers, lists and maps of text come here
 		}
 		d.Config[key] = raw
 	}
+}
+
+func (v FormValues) draftSandbox(d *environment.Draft) {
+	set := setter(d)
+	set("provider", v.Provider)
+	for _, c := range v.Config {
+		if c.Field.Secret {
+			c.Secret.into(d, c.Field.Name)
+		} else {
+			set(c.Field.Name, c.draft())
+		}
+	}
+}
+
+func (v FormValues) draftSSH(d *environment.Draft) {
+	set := setter(d)
 	set("host", v.Host)
 	set("port", number(v.Port))
 	set("username", v.Username)
@@ -92,10 +142,9 @@ func (v FormValues) Draft() environment.Draft {
 	set("keepAliveSec", number(v.KeepAlive))
 	set("certificate", optional(v.Certificate))
 	set("useAgent", v.UseAgent)
-	v.PrivateKey.into(&d, "privateKey")
-	v.Passphrase.into(&d, "passphrase")
-	v.Password.into(&d, "password")
-	return d
+	v.PrivateKey.into(d, "privateKey")
+	v.Passphrase.into(d, "passphrase")
+	v.Password.into(d, "password")
 }
 
 // Problem says what is wrong with the values as such, before anybody else looks
@@ -104,10 +153,18 @@ func (v FormValues) Draft() environment.Draft {
 func (v FormValues) Problem() error {
 	var fields []environment.FieldError
 	for _, s := range v.secretFields() {
-		if problem := s.choice.problem(); problem != "" && v.Driver == environment.DriverSSH {
+		if problem := s.choice.problem(); problem != "" && v.Driver == environment.DriverSSH { // a sandbox's are below
 			fields = append(fields, environment.FieldError{Field: s.field, Message: problem})
 		}
 	}
+	if v.Driver == environment.DriverSandbox {
+		for _, c := range v.Config {
+			if problem := c.problem(); problem != "" {
+				fields = append(fields, environment.FieldError{Field: c.name(), Message: problem})
+			}
+		}
+	}
+	fields = append(fields, v.Budget.problems()...)
 	seen := map[string]bool{}
 	for _, row := range v.Vars {
 		if row.Remove || row.Name == "" {
@@ -127,11 +184,23 @@ func (v FormValues) Problem() error {
 type secretField struct {
 	field, label string
 	choice       *SecretChoice
+	lines        bool // a value may have several
 }
 
+// secretFields are those of the driver's config that take a secret. The choices
+// are the values' own.
 func (v *FormValues) secretFields() []secretField {
-	return []secretField{{"config.privateKey", "Private key", &v.PrivateKey}, {"config.passphrase", "Passphrase of the key", &v.Passphrase},
-		{"config.password", "Password", &v.Password}}
+	if v.Driver == environment.DriverSandbox {
+		var all []secretField
+		for i := range v.Config {
+			if c := &v.Config[i]; c.Field.Secret {
+				all = append(all, secretField{field: c.name(), label: c.Field.Title, choice: &c.Secret, lines: c.Field.Multiline})
+			}
+		}
+		return all
+	}
+	return []secretField{{field: "config.privateKey", label: "Private key", choice: &v.PrivateKey},
+		{field: "config.passphrase", label: "Passphrase of the key", choice: &v.Passphrase}, {field: "config.password", label: "Password", choice: &v.Password}}
 }
 
 // Seal has seal stand in for each value that was typed and must not be rendered,
@@ -156,7 +225,10 @@ func sealRows(rows []VarValue, seal func(environment.Secret) string) {
 // Patch is the change that saving the values makes.
 func (v FormValues) Patch() environment.Patch {
 	d := v.Draft()
-	return environment.Patch{Name: &d.Name, Description: d.Description, SetDescription: true, Driver: &d.Driver, Config: d.Config,
+	if v.OnlyVars {
+		return environment.Patch{EnvVars: d.EnvVars, ReplaceEnvVars: true, NewSecrets: d.NewSecrets}
+	}
+	return environment.Patch{Budget: d.Budget, ClearBudget: d.ClearBudget, Name: &d.Name, Description: d.Description, SetDescription: true, Driver: &d.Driver, Config: d.Config,
 		EnvVars: d.EnvVars, ReplaceEnvVars: true, NewSecrets: d.NewSecrets}
 }
 

@@ -45,7 +45,7 @@ func varValueOf(name string, v environment.EnvVar) VarValue {
 // Resolve tells the rows of a form what the stored references lead to: one to a
 // company's secret is shown as that choice.
 func (v FormValues) Resolve(refs map[string]environment.SecretReference) FormValues {
-	v.Vars = slices.Clone(v.Vars)
+	v.Vars, v.Config = slices.Clone(v.Vars), slices.Clone(v.Config)
 	for i, row := range v.Vars {
 		ref, stored := refs["envVars."+row.Stored]
 		if row.Stored == "" || !stored {

@@ -34,7 +34,8 @@ type SecretField struct {
 	Facts  string                       // what may be said of the stored value, "" for nothing
 	Error  string
 	Focus  bool
-	Area   bool // the value has lines
+	Area   bool // the value is a private key, whose fingerprint takes its place
+	Lines  bool // the value has lines
 }
 
 // SecretPickerProps chooses a secret: the stored one, one of a company, a new one
@@ -196,6 +197,14 @@ func (p SecretPickerProps) pastePlaceholder(source SecretSource, otherwise strin
 		return "typed before; empty keeps that"
 	}
 	return otherwise
+}
+
+// sample is how a value with lines begins; "" where that is not known.
+func (p SecretPickerProps) sample() string {
+	if p.field.Area {
+		return "-----BEGIN OPENSSH PRIVATE KEY-----"
+	}
+	return ""
 }
 
 // secretParts are the fields of a company's secret, in a picker and in a row.

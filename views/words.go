@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -77,6 +78,31 @@ func driverName(driver string) string {
 	return driver
 }
 
+// providerName is a sandbox provider as people call it.
+func providerName(provider string) string {
+	if provider == "" {
+		return ""
+	}
+	return strings.ToUpper(provider[:1]) + provider[1:]
+}
+
+// kindName is a driver, or of a sandbox its provider.
+func kindName(key environment.DriverKey) string {
+	if key.Provider != "" {
+		return providerName(key.Provider)
+	}
+	return driverName(key.Driver)
+}
+
+// sandboxImage is the image of a sandbox's config; "" when it names none.
+func sandboxImage(config json.RawMessage) string {
+	var c struct{ Image, Template string }
+	if json.Unmarshal(config, &c) != nil {
+		return ""
+	}
+	return cmp.Or(c.Image, c.Template)
+}
+
 // sshConfig reads a stored config; the zero config when it is none.
 func sshConfig(e environment.Environment) environment.SSHConfig {
 	var c environment.SSHConfig
@@ -96,10 +122,7 @@ func address(e environment.Environment) string {
 	case environment.DriverLocal:
 		return "this server"
 	case environment.DriverSandbox:
-		var c struct{ Provider, Image, Template string }
-		if json.Unmarshal(e.Config, &c) == nil {
-			return strings.TrimSpace(c.Provider + " " + c.Image + c.Template)
-		}
+		return sandboxImage(e.Config)
 	}
 	return ""
 }

@@ -9,7 +9,11 @@ import (
 )
 
 func row(v environment.EnvironmentView, installed bool) templ.Component {
-	return views.EnvironmentRow(views.NewEnvironmentRow(v, installed, true, example.Now()))
+	var caps *environment.Capabilities
+	if installed {
+		caps = &environment.Capabilities{Driver: v.Driver, Provider: v.Key().Provider}
+	}
+	return views.EnvironmentRow(views.NewEnvironmentRow(v, caps, true, example.Now()))
 }
 
 func rows() []Preview {
@@ -160,7 +164,7 @@ func capabilities() []Preview {
 	whole := prepared
 	whole.TemplateCapture = true
 	notice := func(driver string, caps *environment.Capabilities) templ.Component {
-		return views.CapabilityNotice(views.NewCapabilityNotice(driver, caps))
+		return views.CapabilityNotice(views.NewCapabilityNotice(environment.KeyOf(driver, environment.ProviderDocker), caps))
 	}
 	return []Preview{
 		{"capability-notice.supported", Capabilities, notice(environment.DriverSandbox, &whole)},
