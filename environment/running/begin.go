@@ -39,8 +39,9 @@ func (w *worker) begin(ctx context.Context) error {
 	if err != nil {
 		return w.fail(ctx, err)
 	}
-	ref, err := w.acquire(ctx, goods.spec)
+	ref, err := w.acquire(ctx, goods)
 	if err != nil {
+		w.noteDeleted(ctx, err)
 		return w.fail(ctx, err)
 	}
 	if w.run.Status == environment.RunCancelling {
@@ -54,6 +55,7 @@ type goods struct {
 	spec  environment.Spec
 	vars  []environment.EnvValue
 	cargo cargo
+	terms terms
 }
 
 // useOf says for what a run opens secrets.
@@ -73,12 +75,18 @@ func (s *Service) gather(ctx context.Context, run environment.Run, open func(env
 			return err
 		}
 		var vars []environment.EnvValue
+		if run.LeaseID == nil { // before the secrets: one that is turned over in between makes a difference
+			if g.terms, err = s.agree(ctx, run, view.Environment); err != nil {
+				return err
+			}
+		}
 		if g.spec, vars, err = s.specs.Spec(ctx, view.Environment, useOf(run, environment.ForRun)); err != nil {
 			return err
 		}
 		if g.cargo, err = open(run); err != nil {
 			return err
 		}
+		g.spec.Pinned = g.terms.pinned
 		g.vars = g.cargo.variables(vars)
 		return variableProblem(g.spec)
 	})
@@ -98,11 +106,12 @@ func variableProblem(spec environment.Spec) error {
 }
 
 // acquire gets the lease and notes it in the run.
-func (w *worker) acquire(ctx context.Context, spec environment.Spec) (environment.Ref, error) {
+func (w *worker) acquire(ctx context.Context, g goods) (environment.Ref, error) {
 	limited, cancel := w.untilHalted(ctx)
 	defer cancel()
 	lease, ref, err := w.leases.Acquire(limited, leasing.Request{
-		CompanyID: w.run.CompanyID, EnvironmentID: *w.run.EnvironmentID, RunID: new(w.run.ID), OwnerKind: "run", Spec: spec,
+		CompanyID: w.run.CompanyID, EnvironmentID: *w.run.EnvironmentID, RunID: new(w.run.ID), OwnerKind: environment.OwnerRun, Spec: g.spec,
+		EnvironmentName: w.run.EnvironmentName, AgentID: w.run.AgentID, AdapterType: g.terms.adapter, Fingerprint: g.terms.fingerprint,
 	})
 	if err != nil {
 		return ref, err
@@ -135,6 +144,7 @@ func (w *worker) resume(ctx context.Context) error {
 	if err != nil {
 		return w.fail(ctx, fmt.Errorf("take up the work: %w", err))
 	}
+	w.leases.Hold(*w.run.LeaseID)
 	g := goods{spec: ref.Spec}
 	if g.cargo, err = w.unseal(w.run); err != nil {
 		return w.fail(ctx, err)

@@ -59,7 +59,8 @@ func (w *worker) exec(ctx context.Context, ref environment.Ref, g goods, resume 
 // endWithout ends a run of whose end the driver could not say anything. What is
 // left of it on the target is removed when that can be.
 func (w *worker) endWithout(ctx context.Context, out *collector, cause error, resumed bool, ref environment.Ref) error {
-	if w.run.Process != nil && environment.CodeOf(cause) != notFound {
+	// What ran in a sandbox goes, or stands still, with that.
+	if environment.BorrowedHost(w.run.Driver) && w.run.Process != nil && environment.CodeOf(cause) != notFound {
 		if err := w.keepRemains(ctx); err != nil {
 			return err
 		}

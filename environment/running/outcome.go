@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"berth/environment"
 )
@@ -43,13 +44,31 @@ func note(r *environment.Run, result environment.ExecResult, why error) {
 	if r.Termination != unproven {
 		return
 	}
-	const doubt = "It could not be proven that nothing of the run is left on the target."
 	switch {
 	case r.Failure != nil:
-		r.Failure.Message += " " + doubt
+		r.Failure.Message += unsure
 	case r.CancelBy != nil:
-		r.Failure = &environment.Failure{Code: environment.CodeTerminationUnproven, Message: doubt,
+		r.Failure = &environment.Failure{Code: environment.CodeTerminationUnproven, Message: strings.TrimSpace(unsure),
 			Remediation: "Look for processes with BERTH_RUN_ID=" + r.ID.String() + " in their environment on " + r.Target + "."}
+	}
+}
+
+// unsure is told with an end that is not proven.
+const unsure = " It could not be proven that nothing of the run is left on the target."
+
+// prove notes that the sandbox in which a run was is gone, by the provider's word:
+// nothing of the run can be left.
+func prove(r *environment.Run) {
+	if r.Termination != unproven {
+		return
+	}
+	r.Termination = proven
+	switch {
+	case r.Failure == nil:
+	case r.Failure.Code == environment.CodeTerminationUnproven:
+		r.Failure = nil
+	default:
+		r.Failure.Message = strings.TrimSuffix(r.Failure.Message, unsure)
 	}
 }
 
@@ -108,6 +127,8 @@ func noteError(r *environment.Run, cause error, why error, resumed bool) {
 		r.Failure = lost(environment.CodeInterrupted, "The work was not found on the target any more. The output that had arrived is kept.")
 	case !began && (r.CancelBy != nil || errors.Is(why, errCancel)):
 		// Nothing was started: there is nothing to say.
+	case began && code == environment.CodeSandboxGone && r.CancelBy == nil:
+		r.Failure = lost(code, "The sandbox was gone while the command ran in it. The output that had arrived is kept.")
 	case began && code == environment.CodeConnectionLost:
 		said := environment.CleanText(environment.AsError(cause).Message) // the connection need not be what broke
 		r.Failure = lost(code, "The work on "+r.Target+" was lost. "+said+" The output that had arrived is kept.")
@@ -126,7 +147,7 @@ func statusOf(r environment.Run) environment.RunStatus {
 	}
 	began := r.Process != nil || r.StartedAt != nil
 	switch {
-	case began && (code == environment.CodeConnectionLost || code == environment.CodeInterrupted):
+	case began && (code == environment.CodeConnectionLost || code == environment.CodeInterrupted || code == environment.CodeSandboxGone):
 		return environment.RunLost
 	case r.CancelBy != nil:
 		return environment.RunCancelled
@@ -144,7 +165,7 @@ func statusOf(r environment.Run) environment.RunStatus {
 // does not look cleaner than the run, which says the rest.
 func leaseOutcome(r environment.Run) (environment.LeaseStatus, string) {
 	outcome, reason := leaseEnd(r)
-	if r.Termination == unproven {
+	if r.Termination == unproven && environment.BorrowedHost(r.Driver) {
 		reason = environment.CodeTerminationUnproven
 	}
 	return outcome, reason

@@ -2,6 +2,7 @@ package running
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"berth/environment"
@@ -71,20 +72,37 @@ func (w *worker) fail(ctx context.Context, cause error) error {
 // wrapUp releases the lease and ends the run.
 func (w *worker) wrapUp(ctx context.Context, spec environment.Spec) error {
 	outcome, reason := leaseOutcome(w.run)
-	_, err := w.leases.Finish(ctx, *w.run.LeaseID, spec, outcome, reason)
+	lease, err := w.leases.Finish(ctx, *w.run.LeaseID, spec, outcome, reason)
 	switch {
 	case err != nil && crew.Transient(err):
 		return err // this server stops; the next one releases it
 	case err != nil:
 		w.log.Warn("release the lease of a run", "run", w.run.ID, "lease", *w.run.LeaseID, "err", err)
 	}
-	return w.end(ctx)
+	return w.conclude(ctx, err == nil && tookAll(lease))
 }
 
-// end stores the run's last state, and in the log what ended it when nobody did.
-func (w *worker) end(ctx context.Context) error {
+// tookAll reports whether a provider confirmed that the sandbox of a lease is not
+// there any more, and whatever ran in it with it.
+func tookAll(lease environment.Lease) bool {
+	var receipt environment.Receipt
+	if lease.Borrowed() || lease.ProviderID == nil || json.Unmarshal(lease.Receipt, &receipt) != nil {
+		return false
+	}
+	return receipt.ProviderID == *lease.ProviderID && (receipt.Outcome == "destroyed" || receipt.Outcome == "gone")
+}
+
+// end stores the last state of a run that has no lease.
+func (w *worker) end(ctx context.Context) error { return w.conclude(ctx, false) }
+
+// conclude stores the run's last state, and in the log what ended it when nobody
+// did. sandboxGone is whether its sandbox is, for certain.
+func (w *worker) conclude(ctx context.Context, sandboxGone bool) error {
 	entry := w.entry(ctx, environment.System(), "", w.run)
 	return w.update(ctx, func(r *environment.Run) error {
+		if sandboxGone {
+			prove(r)
+		}
 		next := statusOf(*r)
 		if !r.Status.CanBecome(next) {
 			next = environment.RunFailed

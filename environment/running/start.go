@@ -39,7 +39,7 @@ func (s *Service) Start(ctx context.Context, actor environment.Actor, in Input) 
 	if err := environment.InvalidFields(in.problems(limit)); err != nil {
 		return environment.Run{}, err
 	}
-	env, err := s.choose(actor, known)
+	env, err := s.choose(ctx, actor, known)
 	if err != nil {
 		return environment.Run{}, err
 	}
@@ -114,8 +114,9 @@ func (s *Service) otherwise(ctx context.Context, actor environment.Actor, settin
 	return settings.DefaultEnvironmentID, nil
 }
 
-// choose returns the environment of a run, or why it cannot be used.
-func (s *Service) choose(actor environment.Actor, known surroundings) (environment.Environment, error) {
+// choose returns the environment of a run, or why it cannot be used. What would be
+// Local while that is hidden is the managed sandbox; nothing else ever moves.
+func (s *Service) choose(ctx context.Context, actor environment.Actor, known surroundings) (environment.Environment, error) {
 	switch err := known.viewErr; {
 	case known.chosen == nil:
 		return environment.Environment{}, atEnvironment(environment.Invalid(environment.CodeEnvironmentRequired, "Choose an environment."))
@@ -125,27 +126,55 @@ func (s *Service) choose(actor environment.Actor, known surroundings) (environme
 		return environment.Environment{}, err
 	}
 	env := known.view.Environment
-	switch {
-	case env.Status == environment.StatusArchived:
-		return env, environment.Conflict(environment.CodeEnvironmentInactive, "The environment "+env.Name+" is archived.").
-			Remedy(environment.Remedy(environment.CodeEnvironmentInactive))
-	case env.Status == environment.StatusMaintenance:
-		return env, environment.Conflict(environment.CodeEnvironmentMaintenance, "The environment "+env.Name+" is in maintenance.").
-			Remedy("Wait until the maintenance is over, or choose another environment.")
-	case known.settings.Hides(env.Driver):
-		return env, environment.ManagedSandboxOnly()
+	if err := atWork(env); err != nil {
+		return env, err
 	}
-	if env.Driver == environment.DriverLocal {
+	if known.settings.Hides(env.Driver) {
+		var err error
+		if env, err = s.managed(ctx); err != nil {
+			return env, err
+		}
+	}
+	if key := env.Key(); key.Driver == environment.DriverLocal || key.Provider == environment.ProviderFake {
 		if err := mayRunOnLocal(actor); err != nil {
 			return env, err
 		}
+	}
+	if err := environment.Usable(s.drivers, env.Key()); err != nil {
+		return env, err
 	}
 	_, err := environment.Ability[environment.Execer](s.drivers, env.Key())
 	return env, err
 }
 
-// mayRunOnLocal refuses work on the server itself by whoever is no instance admin,
-// in whatever mode: what runs there can read what the server can.
+// atWork is why an environment takes no work now; nil when it does.
+func atWork(env environment.Environment) error {
+	switch env.Status {
+	case environment.StatusArchived:
+		return environment.Conflict(environment.CodeEnvironmentInactive, "The environment "+env.Name+" is archived.").
+			Remedy(environment.Remedy(environment.CodeEnvironmentInactive))
+	case environment.StatusMaintenance:
+		return environment.Conflict(environment.CodeEnvironmentMaintenance, "The environment "+env.Name+" is in maintenance.").
+			Remedy("Wait until the maintenance is over, or choose another environment.")
+	}
+	return nil
+}
+
+// managed is the sandbox in which work runs that would else run on Local.
+func (s *Service) managed(ctx context.Context) (environment.Environment, error) {
+	view, err := s.store.ManagedEnvironment(ctx)
+	switch {
+	case err != nil && environment.KindOf(err) != environment.KindNotFound:
+		return environment.Environment{}, err
+	case err != nil, view.Status != environment.StatusActive, !view.Provisioned:
+		return environment.Environment{}, environment.ManagedSandboxOnly()
+	}
+	return view.Environment, nil
+}
+
+// mayRunOnLocal refuses work on the server itself, which that of a pretended
+// sandbox is too, by whoever is no instance admin, in whatever mode: what runs
+// there can read what the server can.
 func mayRunOnLocal(actor environment.Actor) error {
 	if err := access.May(actor, access.RunOnLocal, access.Instance); err != nil {
 		return environment.NewError(environment.KindForbidden, environment.CodeLocalAdminsOnly,
@@ -169,7 +198,7 @@ func (s *Service) newRun(actor environment.Actor, in Input, env environment.Envi
 	run := environment.Run{
 		ID: environment.NewID(), CompanyID: in.CompanyID, EnvironmentID: &env.ID, EnvironmentName: env.Name,
 		Driver: env.Driver, Provider: env.Key().Provider, Target: s.describe(env), Kind: environment.KindCommand, Command: in.Command,
-		EnvNames: slices.Sorted(maps.Keys(in.Env)), TimeoutSec: in.timeout(limit), Status: environment.RunQueued,
+		EnvNames: slices.Sorted(maps.Keys(in.Env)), TimeoutSec: in.timeout(limit), Status: environment.RunQueued, Native: in.Native,
 		Owner: s.opts.Owner, ActorName: actor.Name, CreatedAt: now,
 		Phases: []environment.Phase{{Name: phaseQueued, StartedAt: now}},
 	}

@@ -72,6 +72,10 @@ func (s *Service) work(ctx context.Context, run environment.Run, early *anticipa
 			err = w.steps(held)
 		}
 	}
+	if err != nil && w.run.LeaseID != nil {
+		// The run's next worker holds it; without one it goes when its time is over.
+		s.leases.LetGo(*w.run.LeaseID)
+	}
 	switch {
 	case err == nil:
 	case held.Err() != nil || errors.Is(err, environment.ErrDetach):
