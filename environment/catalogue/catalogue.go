@@ -116,6 +116,7 @@ type Service struct {
 	vault   environment.Vault
 	now     func() time.Time
 	log     *slog.Logger
+	schemas schemas
 	notes   crew.Crew // who opened secrets is noted beside the work
 }
 

@@ -14,53 +14,117 @@ import (
 )
 
 // config lets the driver check and normalise the merged config. A row whose
-// config and driver the patch leaves alone keeps what is stored.
+// config and driver the patch leaves alone keeps what is stored; another driver or
+// provider starts from nothing.
 func (c *planned) config(ctx context.Context, p environment.Patch) error {
-	same := c.old != nil && c.old.Driver == c.next.Driver
-	if same && p.Config == nil {
+	if c.old != nil && c.old.Driver == c.next.Driver && p.Config == nil {
 		return nil
 	}
+	key, ok := c.key(p)
+	if !ok {
+		return nil
+	}
+	same := c.old != nil && c.old.Key() == key
 	base := map[string]json.RawMessage{}
 	if same {
 		base = object(c.old.Config)
 	}
-	c.next.Config = json.RawMessage("{}")
-	driver, installed := c.s.drivers.Driver(c.next.Key())
-	if !installed {
-		if same {
-			c.next.Config = c.old.Config
-			return environment.NotInstalled(c.next.Key())
-		}
-		return nil // the field driver has its error already
-	}
 	merged := mergeConfig(base, p.Config)
+	driver, installed := c.s.drivers.Driver(key)
+	if !installed {
+		if same && !unchanged(base, merged) {
+			return environment.NotInstalled(key)
+		}
+		return nil // what is stored stays; or the field driver has its error already
+	}
+	c.next.Config = json.RawMessage("{}")
+	if key.Provider != "" {
+		quoted, err := json.Marshal(key.Provider)
+		if err != nil {
+			return err
+		}
+		merged[providerKey] = quoted
+		c.next.Config = json.RawMessage(`{"provider":` + string(quoted) + `}`)
+	}
 	if err := c.references(ctx, base, merged); err != nil {
 		return err
 	}
+	output, err := c.configure(ctx, key, driver, merged)
+	if err != nil || output == nil {
+		return err
+	}
+	return c.take(ctx, merged, *output)
+}
+
+// unchanged reports whether a patch leaves a stored config as it is.
+func unchanged(stored, merged map[string]json.RawMessage) bool {
+	for key := range keysOf(stored, merged) {
+		if canonical(stored[key]) != canonical(merged[key]) {
+			return false
+		}
+	}
+	return true
+}
+
+// configure checks a config by the driver's schema and by the driver itself, and
+// normalises it; nil when something is wrong, which is noted.
+func (c *planned) configure(ctx context.Context, key environment.DriverKey, driver environment.Driver, merged map[string]json.RawMessage) (*environment.ConfigOutput, error) {
+	schema, err := c.s.Schema(key)
+	if err != nil {
+		return nil, err
+	}
+	wrong := len(c.problems)
+	if schema != nil {
+		merged = schema.Defaults(merged)
+		c.problems = append(c.problems, schema.Validate(merged)...)
+	}
 	configurer, ok := driver.(environment.Configurer)
-	if !ok {
+	if !ok && schema == nil {
 		for _, key := range slices.Sorted(maps.Keys(merged)) {
 			c.problem("config."+key, "The driver "+c.next.Driver+" has no settings.")
 		}
-		return nil
+		return nil, nil
 	}
-	output, err := configurer.Configure(environment.ConfigInput{
-		Config: merged,
-		Stored: func(field string) (environment.Secret, bool) { return c.storedValue(ctx, merged, field) },
-	})
+	var output environment.ConfigOutput
+	if ok {
+		output, err = configurer.Configure(environment.ConfigInput{
+			Config: merged,
+			Stored: func(field string) (environment.Secret, bool) { return c.storedValue(ctx, merged, field) },
+		})
+	} else {
+		output, err = bySchema(schema, merged)
+	}
+	if e, is := errors.AsType[*environment.Error](err); is && len(e.Fields) > 0 {
+		c.noteNew(e.Fields)
+		return nil, nil
+	}
+	if schema != nil && len(c.problems) > wrong {
+		return nil, nil // it was asked only for what else is wrong
+	}
 	if err != nil {
-		if e, is := errors.AsType[*environment.Error](err); is && len(e.Fields) > 0 {
-			c.problems = append(c.problems, e.Fields...)
-			return nil
-		}
-		return err
+		return nil, err
 	}
-	return c.take(ctx, merged, output)
+	if schema != nil {
+		output = withoutSecrets(schema, output)
+	}
+	return &output, nil
+}
+
+// noteNew notes problems of fields that have none yet.
+func (c *planned) noteNew(fields []environment.FieldError) {
+	for _, f := range fields {
+		if !slices.ContainsFunc(c.problems, func(p environment.FieldError) bool { return p.Field == f.Field }) {
+			c.problems = append(c.problems, f)
+		}
+	}
 }
 
 // take puts references of new secrets into the driver's config.
 func (c *planned) take(ctx context.Context, merged map[string]json.RawMessage, output environment.ConfigOutput) error {
 	config := object(output.Config)
+	if provider := environment.ProviderOf(c.next.Config); provider != "" {
+		config[providerKey] = merged[providerKey] // whatever the driver made of it
+	}
 	for _, name := range output.Drop {
 		config[refKey(output, name)] = json.RawMessage("null")
 	}

@@ -19,6 +19,7 @@ func differences(old, next environment.Environment) environment.Changes {
 	if canonical(old.Metadata) != canonical(next.Metadata) {
 		c.Hide("metadata", !isNull(old.Metadata), !isNull(next.Metadata))
 	}
+	budgetChanges(c, old.Budget, next.Budget)
 	before, after := object(old.Config), object(next.Config)
 	for key := range keysOf(before, after) {
 		configChange(c, key, before[key], after[key])

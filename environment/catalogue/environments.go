@@ -137,6 +137,9 @@ func (s *Service) create(ctx context.Context, actor environment.Actor, c *planne
 		return environment.Environment{}, err
 	}
 	details := map[string]any{"name": c.next.Name, "driver": c.next.Driver, "status": string(c.next.Status), "revision": c.next.Revision}
+	if provider := c.next.Key().Provider; provider != "" {
+		details["provider"] = provider
+	}
 	made, err := s.store.CreateEnvironment(ctx, Write{
 		Environment: c.next, NewSecrets: sealed, Bindings: c.bindings, ConfigChanged: true, MoreActivity: entries,
 		Activity: s.activity(ctx, actor, "environment.created", "environment", c.next.ID.String(), details),
@@ -192,6 +195,9 @@ func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.U
 	}
 	if o.IfRevision != nil && *o.IfRevision != view.Revision {
 		return none, s.stale(ctx, view, *o.IfRevision)
+	}
+	if err := deleteRefusal(view); err != nil {
+		return none, err
 	}
 	details := map[string]any{"name": view.Name, "driver": view.Driver}
 	if o.ReassignTo != nil {

@@ -18,7 +18,7 @@ func patchOf(d environment.Draft) environment.Patch {
 	p := environment.Patch{
 		Name: &d.Name, Description: d.Description, SetDescription: true,
 		Config: d.Config, EnvVars: d.EnvVars, ReplaceEnvVars: d.EnvVars != nil, Metadata: d.Metadata,
-		NewSecrets: d.NewSecrets,
+		NewSecrets: d.NewSecrets, Budget: d.Budget, ClearBudget: d.ClearBudget,
 	}
 	if d.Driver != "" {
 		p.Driver = &d.Driver

@@ -56,6 +56,7 @@ func (s *Service) plan(ctx context.Context, old *environment.Environment, p envi
 	c.name(p)
 	c.status(p)
 	c.metadata(p.Metadata)
+	c.budget(p)
 	if err := c.driver(p.Driver); err != nil {
 		return nil, err
 	}
@@ -164,13 +165,23 @@ func (c *planned) driver(wanted *string) error {
 	if c.old != nil && c.next.Driver == environment.DriverLocal {
 		return environment.Conflict("local_exists", "There is one local environment, and this one cannot become a second.")
 	}
-	if _, installed := c.s.drivers.Driver(c.next.Key()); installed {
+	key := environment.KeyOf(c.next.Driver, "")
+	switch _, installed := c.s.drivers.Driver(key); {
+	case c.next.Driver == environment.DriverSandbox && c.s.hasSandboxes():
+		return nil // the provider is the config's
+	case c.next.Driver == environment.DriverSandbox:
+		c.problem("driver", "No sandbox provider is installed on this server.")
+		return nil
+	case installed:
+		if why := c.s.unsupported(key); why != "" {
+			c.problem("driver", why)
+		}
 		return nil
 	}
 	switch c.next.Driver {
 	case "":
 		c.problem("driver", "Choose a driver.")
-	case environment.DriverSandbox, environment.DriverPlugin, environment.DriverSSH, environment.DriverLocal:
+	case environment.DriverPlugin, environment.DriverSSH, environment.DriverLocal:
 		c.problem("driver", "The driver "+c.next.Driver+" is not installed on this server.")
 	default:
 		c.problem("driver", "There is no driver of that name.")

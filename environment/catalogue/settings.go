@@ -37,7 +37,8 @@ func (s *Service) enabled(ctx context.Context) error {
 // UpdateSettings changes what the patch names. The default environment must
 // exist (environment_not_found) and be active (environment_inactive), both
 // KindInvalid, and not be Local while only managed sandboxes are allowed:
-// KindConflict with code managed_sandbox_unavailable. While environments are off
+// KindConflict with code managed_sandbox_unavailable, nor of a driver that is not
+// installed or can make nothing new: KindInvalid with code provider_unavailable. While environments are off
 // another default is KindConflict with code environments_disabled. A patch that
 // changes nothing writes nothing.
 func (s *Service) UpdateSettings(ctx context.Context, actor environment.Actor, p environment.SettingsPatch) (environment.Settings, error) {
@@ -88,7 +89,20 @@ func (s *Service) canBeDefault(ctx context.Context, old environment.Settings, p 
 	case old.Hides(view.Driver):
 		return environment.ManagedSandboxOnly()
 	}
-	return nil
+	return s.usable(view.Environment)
+}
+
+// usable refuses an environment in which nothing new can be made.
+func (s *Service) usable(env environment.Environment) error {
+	why := s.unsupported(env.Key())
+	if _, installed := s.drivers.Driver(env.Key()); !installed {
+		why = environment.NotInstalled(env.Key()).Message
+	}
+	if why == "" {
+		return nil
+	}
+	return environment.AtField(environment.Invalid(environment.CodeProviderUnavailable, why).Remedy("Choose another environment."),
+		"defaultEnvironmentId", environment.CodeProviderUnavailable)
 }
 
 func settingsProblems(p environment.SettingsPatch) error {

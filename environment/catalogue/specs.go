@@ -36,6 +36,9 @@ func (s *Service) Check(ctx context.Context, actor environment.Actor, baseID *uu
 		return none, err
 	}
 	if old != nil {
+		if err := lockRefusal(*old, c.next); err != nil {
+			return none, err
+		}
 		if err := statusRefusal(*old, c.next.Status); err != nil {
 			return none, err
 		}

@@ -36,6 +36,9 @@ func (s *Service) Update(ctx context.Context, actor environment.Actor, id uuid.U
 		if err := c.refusal(); err != nil {
 			return Write{}, err
 		}
+		if err := lockRefusal(old, c.next); err != nil {
+			return Write{}, err
+		}
 		if err := statusRefusal(old, c.next.Status); err != nil {
 			return Write{}, err
 		}
@@ -104,8 +107,8 @@ func (s *Service) writeOf(ctx context.Context, actor environment.Actor, c *plann
 	details["name"], details["revision"] = c.next.Name, c.old.Revision+1
 	return Write{
 		Environment: c.next, NewSecrets: sealed, DropSecrets: drops, Bindings: c.bindings, MoreActivity: entries,
-		ConfigChanged: configDiffers(*c.old, c.next),
-		Activity:      s.activity(ctx, actor, action, "environment", c.next.ID.String(), details),
+		ConfigChanged: configDiffers(*c.old, c.next), RevokeFor: s.revokedFor(*c.old, c.next),
+		Activity: s.activity(ctx, actor, action, "environment", c.next.ID.String(), details),
 	}, nil
 }
 
