@@ -35,7 +35,19 @@ alter table environment_leases
   add column cleanup_outcome     text not null default '',
   add column cleanup_claim_until timestamptz,
   add column dead_letter_at      timestamptz,
-  add column provider_gone_at    timestamptz;
+  add column provider_gone_at    timestamptz,
+  -- How long it was in use, by the database's clock; until is null while it is.
+  add column used_from           timestamptz not null default now(),
+  add column used_until          timestamptz;
+update environment_leases l set
+  environment_name = coalesce((select e.name from environments e where e.id = l.environment_id),
+                              (select r.environment_name from runs r where r.id = l.run_id), ''),
+  used_from        = acquired_at,
+  used_until       = case when status not in ('acquiring', 'active', 'releasing') then coalesce(released_at, last_used_at) end,
+  cleanup_attempts = coalesce((metadata #>> '{cleanup,attempts}')::integer, 0),
+  cleanup_error    = metadata #>> '{cleanup,error}',
+  cleanup_outcome  = coalesce(metadata #>> '{cleanup,outcome}', ''),
+  metadata         = metadata - 'cleanup';
 -- A sandbox has one holder, and a scope one lease; a host is shared and has neither.
 create unique index leases_one_holder_of_object on environment_leases (object_key)
   where object_key is not null and status in ('active', 'releasing');
@@ -45,10 +57,10 @@ create unique index leases_one_holder_of_scope on environment_leases (scope_key)
 create unique index leases_one_resumer on environment_leases (resumes)
   where resumes is not null and status = 'acquiring';
 create index leases_retained on environment_leases (environment_id) where status = 'retained';
-create index leases_to_clean on environment_leases (cleanup_next_at) where status = 'pending_cleanup';
-create index leases_expiring on environment_leases (expires_at) where status in ('acquiring', 'active', 'retained');
+create index leases_to_clean on environment_leases (cleanup_next_at nulls first) where status = 'pending_cleanup';
 -- What an environment used today, whatever its history.
-create index leases_of_day on environment_leases (environment_id, acquired_at desc);
+create index leases_of_day on environment_leases (environment_id, used_until) include (used_from) where used_until is not null;
+-- expires_at is in no index, so that a beat writes none: what is held is few.
 
 create table qualifications (
   environment_id   uuid not null references environments on delete cascade,
@@ -70,16 +82,21 @@ create table qualifications (
   revoked_for      text not null default '',
   primary key (environment_id, company_id)
 );
+create index qualifications_of_company on qualifications (company_id);
+
+-- Nothing expires for a while after this: nobody could say that it was in use.
+create function database_started() returns timestamptz language sql stable as 'select pg_postmaster_start_time()';
 
 -- +goose Down
+drop function database_started();
 drop table qualifications;
-drop index leases_of_day, leases_expiring, leases_to_clean, leases_retained, leases_one_resumer, leases_one_holder_of_scope, leases_one_holder_of_object;
+drop index leases_of_day, leases_to_clean, leases_retained, leases_one_resumer, leases_one_holder_of_scope, leases_one_holder_of_object;
 alter table environment_leases
   drop column environment_name, drop column agent_id, drop column workspace_id, drop column adapter_type, drop column heartbeat_at,
   drop column ttl_sec, drop column retain_sec, drop column scope_key, drop column object_key, drop column resumes,
   drop column acquisition, drop column acquisition_reason, drop column cleanup_attempts, drop column cleanup_next_at,
   drop column cleanup_error, drop column cleanup_outcome, drop column cleanup_claim_until, drop column dead_letter_at,
-  drop column provider_gone_at;
+  drop column provider_gone_at, drop column used_from, drop column used_until;
 alter table probes drop column image, drop column qualification, drop column lease_id, drop column proves;
 alter table runs drop column native, drop column provider;
 alter table instance drop column managed_provider;

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,17 +96,26 @@ func record(ctx context.Context, tx *sqlx.Tx, a environment.Activity) error {
 	if a.Action == "" {
 		return nil
 	}
+	text, args := activityText(a, nil)
+	_, err := tx.ExecContext(ctx, text, args...)
+	return err
+}
+
+// activityText is a statement that writes an entry, which may go on with a from,
+// and args with its own behind them.
+func activityText(a environment.Activity, args []any) (string, []any) {
 	if a.ID == uuid.Nil {
 		a.ID = environment.NewID()
 	}
 	if a.Details == nil {
 		a.Details = map[string]any{}
 	}
-	_, err := tx.ExecContext(ctx, `
-		insert into activity (id, company_id, actor_kind, actor_name, action, entity_type, entity_id, details, request_id, created_at,
+	n := len(args)
+	at := func(i int) string { return "$" + strconv.Itoa(n+i) }
+	text := `insert into activity (id, company_id, actor_kind, actor_name, action, entity_type, entity_id, details, request_id, created_at,
 			actor_id, actor_key)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10, now()), $11, $12)`,
-		a.ID, a.CompanyID, string(a.ActorKind), clean(a.ActorName), a.Action, a.EntityType, clean(a.EntityID), document{a.Details},
+		select ` + at(1) + `::uuid, ` + at(2) + `::uuid, ` + at(3) + `, ` + at(4) + `, ` + at(5) + `, ` + at(6) + `, ` + at(7) + `, ` + at(8) + `::jsonb, ` +
+		at(9) + `, coalesce(` + at(10) + `::timestamptz, now()), ` + at(11) + `::uuid, ` + at(12)
+	return text, append(args, a.ID, a.CompanyID, string(a.ActorKind), clean(a.ActorName), a.Action, a.EntityType, clean(a.EntityID), document{a.Details},
 		clean(a.RequestID), orNow(a.CreatedAt), a.ActorID, strings.ToLower(clean(a.ActorName)))
-	return err
 }

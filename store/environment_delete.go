@@ -11,7 +11,7 @@ import (
 
 const impactQuery = `
 	select e.driver = 'local' as is_local, coalesce(i.default_environment_id = e.id, false) as is_default, e.revision,
-		held.active_leases, held.pending_cleanup, work.active_runs, e.runs, assigned.agent_defaults,
+		held.active_leases, held.retained_leases, held.pending_cleanup, work.active_runs, e.runs, assigned.agent_defaults,
 		(select count(*) from secrets s where s.environment_id = e.id and s.retired_at is null) as secrets` + viewFrom + ` where e.id = $1`
 
 type impactRow struct {
@@ -100,6 +100,9 @@ func reassign(ctx context.Context, tx *sqlx.Tx, from uuid.UUID, to *uuid.UUID) e
 // own secrets as soon as no cleanup needs them, the probes' events here; runs and
 // leases stay and lose the reference only.
 func forget(ctx context.Context, tx *sqlx.Tx, id uuid.UUID) error {
+	if err := abandon(ctx, tx, id); err != nil {
+		return err
+	}
 	if err := retireAll(ctx, tx, id); err != nil {
 		return err
 	}
@@ -113,4 +116,14 @@ func forget(ctx context.Context, tx *sqlx.Tx, id uuid.UUID) error {
 		}
 	}
 	return nil
+}
+
+// abandon makes the sandboxes that an environment keeps wait for their clean-up,
+// which needs the environment no more; it says what environment.Lease.Abandon says.
+func abandon(ctx context.Context, tx *sqlx.Tx, id uuid.UUID) error {
+	_, err := exec(ctx, tx, `
+		update environment_leases set status = 'pending_cleanup', cleanup_outcome = 'expired', cleanup_status = 'pending', failure_reason = $2,
+			cleanup_next_at = now(), cleanup_claim_until = null, updated_at = now()
+		where environment_id = $1 and status = 'retained'`, id, environment.ReasonEnvironmentDeleted)
+	return err
 }

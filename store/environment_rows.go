@@ -10,7 +10,7 @@ import (
 )
 
 const environmentColumns = `id, name, description, driver, status, config, env_vars, metadata, revision, config_revision,
-	created_at, updated_at, recent, runs`
+	created_at, updated_at, recent, runs, managed, budget`
 
 type environmentRow struct {
 	ID             uuid.UUID          `db:"id"`
@@ -27,6 +27,8 @@ type environmentRow struct {
 	UpdatedAt      time.Time          `db:"updated_at"`
 	Recent         stored             `db:"recent"`
 	Runs           int                `db:"runs"`
+	Managed        bool               `db:"managed"`
+	Budget         stored             `db:"budget"`
 }
 
 // envVarDoc is how one variable is stored.
@@ -47,7 +49,10 @@ func envVarDocs(vars map[string]environment.EnvVar) map[string]envVarDoc {
 func (r environmentRow) domain() (environment.Environment, error) {
 	e := environment.Environment{ID: r.ID, Name: r.Name, Description: r.Description, Driver: r.Driver, Status: r.Status,
 		Config: r.Config.raw(), EnvVars: map[string]environment.EnvVar{}, Metadata: r.Metadata.raw(), Revision: r.Revision,
-		ConfigRevision: r.ConfigRevision, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC()}
+		ConfigRevision: r.ConfigRevision, CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(), Managed: r.Managed}
+	if err := r.Budget.into(&e.Budget); err != nil {
+		return e, err
+	}
 	var docs map[string]envVarDoc
 	if err := r.EnvVars.into(&docs); err != nil {
 		return e, err
@@ -67,7 +72,8 @@ const viewFrom = `
 	left join probes l on l.id = e.last_probe_id
 	left join probes a on a.environment_id = e.id and not a.draft and a.state in ('queued', 'running')
 	left join lateral (
-		select count(*) filter (where status <> 'pending_cleanup') as active_leases,
+		select count(*) filter (where status not in ('retained', 'pending_cleanup')) as active_leases,
+			count(*) filter (where status = 'retained') as retained_leases,
 			count(*) filter (where status = 'pending_cleanup') as pending_cleanup
 		from environment_leases
 		where environment_id = e.id and status in ('acquiring', 'active', 'releasing', 'retained', 'pending_cleanup')
@@ -84,7 +90,8 @@ func viewColumns(stages string) string {
 	return prefixed("e", environmentColumns) + ", " +
 		prefixed("l", probeColumns) + ", " + stages + ` as "l.stages", ` +
 		prefixed("a", probeColumns) + `, a.stages as "a.stages",
-		coalesce(i.default_environment_id = e.id, false) as is_default, held.active_leases, held.pending_cleanup, work.active_runs,
+		coalesce(i.default_environment_id = e.id, false) as is_default, e.managed and i.managed_provider <> '' as provisioned,
+		held.active_leases, held.retained_leases, held.pending_cleanup, work.active_runs,
 		assigned.agent_defaults`
 }
 
@@ -93,7 +100,9 @@ type viewRow struct {
 	L              probeRow       `db:"l"`
 	A              probeRow       `db:"a"`
 	IsDefault      bool           `db:"is_default"`
+	Provisioned    bool           `db:"provisioned"`
 	ActiveLeases   int            `db:"active_leases"`
+	RetainedLeases int            `db:"retained_leases"`
 	PendingCleanup int            `db:"pending_cleanup"`
 	ActiveRuns     int            `db:"active_runs"`
 	AgentDefaults  int            `db:"agent_defaults"`
@@ -116,8 +125,8 @@ func (r viewRow) domain() (environment.EnvironmentView, error) {
 	if v.Active, err = r.A.optional(); err != nil {
 		return v, err
 	}
-	v.IsDefault = r.IsDefault
-	v.Uses = environment.Uses{ActiveLeases: r.ActiveLeases, PendingCleanup: r.PendingCleanup, ActiveRuns: r.ActiveRuns, Runs: r.E.Runs,
+	v.IsDefault, v.Provisioned = r.IsDefault, r.Provisioned
+	v.Uses = environment.Uses{ActiveLeases: r.ActiveLeases, Retained: r.RetainedLeases, PendingCleanup: r.PendingCleanup, ActiveRuns: r.ActiveRuns, Runs: r.E.Runs,
 		AgentDefaults: r.AgentDefaults}
 	return v, nil
 }

@@ -15,8 +15,13 @@ import (
 
 // Environment implements catalogue.Store, probing.Store and running.Store.
 func (db *DB) Environment(ctx context.Context, id uuid.UUID) (environment.EnvironmentView, error) {
+	return db.view(ctx, "read an environment", `e.id = $1`, id)
+}
+
+// view is the one environment of a condition.
+func (db *DB) view(ctx context.Context, what, condition string, args ...any) (environment.EnvironmentView, error) {
 	var r viewRow
-	err := db.get(ctx, "read an environment", &r, `select `+viewColumns("l.stages")+viewFrom+` where e.id = $1`, id)
+	err := db.get(ctx, what, &r, `select `+viewColumns("l.stages")+viewFrom+` where `+condition, args...)
 	if err != nil {
 		return environment.EnvironmentView{}, missing(err, "environment")
 	}
@@ -49,10 +54,11 @@ func insertEnvironment(ctx context.Context, tx *sqlx.Tx, e environment.Environme
 	}
 	n, err := exec(ctx, tx, `
 		insert into environments (id, name, name_key, description, driver, status, config, env_vars, metadata, search,
-			created_at, updated_at)
-		values ($1, $2, $3, $4, $5, $6, coalesce($7, '{}'::jsonb), $8, $9, $10, coalesce($11, now()), coalesce($12, now())) `+onConflict,
+			created_at, updated_at, managed, budget)
+		values ($1, $2, $3, $4, $5, $6, coalesce($7, '{}'::jsonb), $8, $9, $10, coalesce($11, now()), coalesce($12, now()), $13, $14) `+onConflict,
 		e.ID, clean(e.Name), environment.NameKey(clean(e.Name)), cleanPtr(e.Description), e.Driver, string(e.Status), document{e.Config},
-		document{envVarDocs(e.EnvVars)}, document{e.Metadata}, clean(environment.SearchText(e)), orNow(e.CreatedAt), orNow(e.UpdatedAt))
+		document{envVarDocs(e.EnvVars)}, document{e.Metadata}, clean(environment.SearchText(e)), orNow(e.CreatedAt), orNow(e.UpdatedAt),
+		e.Managed, document{e.Budget})
 	return n == 1, err
 }
 
@@ -87,11 +93,11 @@ func (db *DB) UpdateEnvironment(ctx context.Context, w catalogue.Write, expect i
 		n, err := exec(ctx, tx, `
 			update environments set name = $3, name_key = $4, description = $5, driver = $6, status = $7, config = coalesce($8, '{}'::jsonb),
 				env_vars = $9, metadata = $10, search = $11, updated_at = coalesce($12, now()), revision = revision + 1,
-				config_revision = case when $13 then revision + 1 else config_revision end
+				config_revision = case when $13 then revision + 1 else config_revision end, managed = $14, budget = $15
 			where id = $1 and revision = $2`,
 			e.ID, expect, clean(e.Name), environment.NameKey(clean(e.Name)), cleanPtr(e.Description), e.Driver, string(e.Status),
 			document{e.Config}, document{envVarDocs(e.EnvVars)}, document{e.Metadata}, clean(environment.SearchText(e)),
-			orNow(e.UpdatedAt), w.ConfigChanged)
+			orNow(e.UpdatedAt), w.ConfigChanged, e.Managed, document{e.Budget})
 		if err != nil {
 			return err
 		}
@@ -103,6 +109,11 @@ func (db *DB) UpdateEnvironment(ctx context.Context, w catalogue.Write, expect i
 		}
 		if err := refreshHealth(ctx, tx, e.ID); err != nil {
 			return err
+		}
+		if w.RevokeFor != "" {
+			if _, err := revoke(ctx, tx, w.RevokeFor, w.Activity.ActorName, `environment_id = $3`, e.ID); err != nil {
+				return err
+			}
 		}
 		if made, err = environmentIn(ctx, tx, e.ID); err != nil {
 			return err

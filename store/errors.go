@@ -140,6 +140,10 @@ func violation(e *pq.Error) *environment.Error {
 		return taken
 	case e.Code == uniqueViolation && e.Constraint == "people_email_key":
 		return identity.EmailTaken()
+	case e.Code == uniqueViolation && strings.HasPrefix(e.Constraint, "leases_one_"):
+		return environment.LeaseInUse()
+	case e.Code == uniqueViolation && e.Constraint == "environments_one_managed":
+		return environment.Conflict(environment.CodeEnvironmentManaged, "There is one managed sandbox already.")
 	case e.Code == uniqueViolation && e.Constraint == "environments_one_local":
 		return environment.Conflict("local_exists", "There is one local environment already.")
 	case e.Code == foreignKeyViolation && strings.Contains(e.Constraint, "company"):

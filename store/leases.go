@@ -1,165 +1,161 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"berth/environment"
-	"berth/environment/leasing"
 
 	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 )
 
-const leaseColumns = `id, company_id, environment_id, run_id, owner_kind, status, lease_policy, driver, provider, provider_lease_id,
-	coalesce(ref, 'null') as ref, acquired_at, last_used_at, expires_at, released_at, failure_reason, cleanup_status,
-	coalesce(receipt, 'null') as receipt, coalesce(metadata, 'null') as metadata, owner, created_at, updated_at`
-
-// leaseInUTC is a lease as it is handed out.
-func leaseInUTC(l environment.Lease) environment.Lease {
-	l.AcquiredAt, l.LastUsedAt, l.CreatedAt, l.UpdatedAt = l.AcquiredAt.UTC(), l.LastUsedAt.UTC(), l.CreatedAt.UTC(), l.UpdatedAt.UTC()
-	l.ExpiresAt, l.ReleasedAt = utc(l.ExpiresAt), utc(l.ReleasedAt)
-	return l
-}
-
-// CreateLease implements leasing.Store.
+// CreateLease implements leasing.Store. Where there is no budget to keep it is one
+// statement. A second time does nothing more.
 func (db *DB) CreateLease(ctx context.Context, l environment.Lease) error {
-	return db.tx(ctx, "create a lease", func(tx *sqlx.Tx) error {
-		_, err := exec(ctx, tx, `
-			insert into environment_leases (id, company_id, environment_id, run_id, owner_kind, status, lease_policy, driver, provider,
-				provider_lease_id, ref, acquired_at, last_used_at, expires_at, released_at, failure_reason, cleanup_status, receipt,
-				metadata, owner, created_at, updated_at)
-			values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, now()), coalesce($13, now()), $14, $15, $16, $17, $18,
-				$19, $20, coalesce($21, now()), coalesce($22, now()))
-			returning `+lazily("$23"),
-			l.ID, l.CompanyID, l.EnvironmentID, l.RunID, l.OwnerKind, string(l.Status), l.Policy, l.Driver, l.Provider,
-			cleanPtr(l.ProviderID), document{l.Ref}, orNow(l.AcquiredAt), orNow(l.LastUsedAt), l.ExpiresAt, l.ReleasedAt,
-			cleanPtr(l.FailureReason), l.CleanupStatus, document{l.Receipt}, document{l.Metadata}, l.Owner, orNow(l.CreatedAt), orNow(l.UpdatedAt),
-			l.Borrowed() && l.Status == environment.LeaseAcquiring)
+	l.TTLSec = cmp.Or(l.TTLSec, int(environment.LeaseTTL.Seconds()))
+	l.RetainSec = cmp.Or(l.RetainSec, int(environment.RetainedFor.Seconds()))
+	args := append(leaseArgs(l), orNow(l.CreatedAt), orNow(l.UpdatedAt))
+	var made int64
+	err := db.alone(ctx, "create a lease", func(ctx context.Context) error {
+		return afresh(func() error {
+			res, err := db.pool.ExecContext(ctx, insertLease+`
+				where not exists (select 1 from environments where id = $3 and budget is not null)
+				on conflict (id) do nothing returning `+lazily("$41"),
+				append(args, l.Borrowed() && l.Status == environment.LeaseAcquiring)...)
+			if err != nil {
+				return err
+			}
+			made, err = res.RowsAffected()
+			return err
+		})
+	})
+	if err != nil || made > 0 || l.EnvironmentID == nil {
+		return err
+	}
+	return db.tx(ctx, "create a lease within a budget", func(tx *sqlx.Tx) error {
+		if err := keepBudget(ctx, tx, *l.EnvironmentID, l.ID); err != nil {
+			return err
+		}
+		_, err := exec(ctx, tx, insertLease+` on conflict (id) do nothing`, args...)
 		return err
 	})
 }
 
-// UpdateLease implements leasing.Store.
+// versioned is a lease with what tells this version of its row from the next.
+type versioned struct {
+	environment.Lease
+	Version string `db:"version"`
+}
+
+// UpdateLease implements leasing.Store. It locks nothing while change is at work:
+// when the row has changed meanwhile, change sees the new one.
 func (db *DB) UpdateLease(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
-	var l environment.Lease
-	err := db.tx(ctx, "change a lease", func(tx *sqlx.Tx) error {
-		l = environment.Lease{}
-		err := tx.GetContext(ctx, &l, `select `+leaseColumns+` from environment_leases where id = $1 for no key update`, id)
+	for {
+		var row versioned
+		err := db.get(ctx, "read a lease", &row, `select `+leaseColumns+`, xmin::text as version from environment_leases where id = $1`, id)
 		if err != nil {
-			return missing(err, "lease")
+			return environment.Lease{}, missing(err, "lease")
 		}
-		before := l.Status
-		if l = leaseInUTC(l); change != nil {
-			if err := change(&l); err != nil {
-				return err
-			}
+		l, err := changed(row.Lease, change)
+		if err != nil {
+			return environment.Lease{}, err
 		}
-		if l.Status != before && !before.CanBecome(l.Status) {
-			return environment.Conflict("lease_state_changed", "The lease is "+string(before)+" and cannot become "+string(l.Status)+".")
+		text, args := changeText(l, row.Version, a)
+		var made []changedRow
+		err = db.alone(ctx, "change a lease", func(ctx context.Context) error { return db.pool.SelectContext(ctx, &made, text, args...) })
+		if err != nil {
+			return environment.Lease{}, err
 		}
-		l.ID = id
-		if err := updateLease(ctx, tx, &l); err != nil || a == nil {
+		if len(made) == 1 {
+			return leaseInUTC(made[0].Lease), nil
+		}
+	}
+}
+
+// changed is a lease after a change; a move that is none is refused.
+func changed(before environment.Lease, change func(*environment.Lease) error) (environment.Lease, error) {
+	l := leaseInUTC(before)
+	if change != nil {
+		if err := change(&l); err != nil {
+			return l, err
+		}
+	}
+	l.ID = before.ID
+	if l.Status != before.Status && !before.Status.CanBecome(l.Status) {
+		return l, environment.LeaseStateChanged(before.Status, l.Status)
+	}
+	return l, nil
+}
+
+type changedRow struct {
+	environment.Lease
+	Lazy *string `db:"lazy"`
+}
+
+// changeText is a statement that stores a lease over that version of its row, with
+// its entry of the log, and returns the new row; none when the row has changed.
+func changeText(l environment.Lease, version string, a *environment.Activity) (string, []any) {
+	args := append(leaseArgs(l), version, l.Borrowed() && l.Status == environment.LeaseActive)
+	text := `with changed as (` + changeLease + ` returning *)`
+	if a != nil && a.Action != "" {
+		var insert string
+		insert, args = activityText(*a, args)
+		text += `, logged as (` + insert + ` from changed)`
+	}
+	return text + ` select ` + leaseColumns + `, ` + lazily("$40") + ` as lazy from changed`, args
+}
+
+// HandOver implements leasing.Store.
+func (db *DB) HandOver(ctx context.Context, from, to uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
+	var made changedRow
+	err := db.tx(ctx, "hand over a sandbox", func(tx *sqlx.Tx) error {
+		kept, taker, err := bothLeases(ctx, tx, from, to)
+		if err != nil {
 			return err
 		}
-		return record(ctx, tx, *a)
+		if kept.Status != environment.LeaseRetained {
+			return environment.LeaseStateChanged(kept.Status, environment.LeaseReleased)
+		}
+		if taker.Status != environment.LeaseAcquiring {
+			return environment.LeaseStateChanged(taker.Status, environment.LeaseActive)
+		}
+		l, err := changed(taker.Lease, change)
+		if err != nil {
+			return err
+		}
+		if l.Status != environment.LeaseActive {
+			return environment.LeaseStateChanged(taker.Status, l.Status)
+		}
+		if _, err := exec(ctx, tx, `
+			update environment_leases set status = 'released', released_at = now(), cleanup_status = null, updated_at = now()
+			where id = $1`, from); err != nil {
+			return err
+		}
+		text, args := changeText(l, taker.Version, a)
+		return tx.GetContext(ctx, &made, text, args...)
 	})
-	return l, err
+	return leaseInUTC(made.Lease), err
 }
 
-// updateLease stores a lease over its row, and reads it back.
-func updateLease(ctx context.Context, tx *sqlx.Tx, l *environment.Lease) error {
-	in := *l
-	var out struct {
-		environment.Lease
-		Lazy *string `db:"lazy"`
-	}
-	err := tx.GetContext(ctx, &out, `
-		update environment_leases set company_id = $2, environment_id = $3, run_id = $4, owner_kind = $5, status = $6,
-			lease_policy = $7, driver = $8, provider = $9, provider_lease_id = $10, ref = $11, acquired_at = $12, last_used_at = $13,
-			expires_at = $14, released_at = $15, failure_reason = $16, cleanup_status = $17, receipt = $18, metadata = $19, owner = $20,
-			updated_at = now()
-		where id = $1 returning `+leaseColumns+`, `+lazily("$21")+` as lazy`,
-		in.ID, in.CompanyID, in.EnvironmentID, in.RunID, in.OwnerKind, string(in.Status), in.Policy, in.Driver, in.Provider,
-		cleanPtr(in.ProviderID), document{in.Ref}, in.AcquiredAt, in.LastUsedAt, in.ExpiresAt, in.ReleasedAt,
-		cleanPtr(in.FailureReason), in.CleanupStatus, document{in.Receipt}, document{in.Metadata}, in.Owner,
-		in.Borrowed() && in.Status == environment.LeaseActive)
-	*l = leaseInUTC(out.Lease)
-	return err
-}
-
-// Lease implements leasing.Store and running.Store.
-func (db *DB) Lease(ctx context.Context, id uuid.UUID) (environment.Lease, error) {
-	var l environment.Lease
-	err := db.get(ctx, "read a lease", &l, `select `+leaseColumns+` from environment_leases where id = $1`, id)
-	return leaseInUTC(l), missing(err, "lease")
-}
-
-// Leases implements leasing.Store.
-func (db *DB) Leases(ctx context.Context, f leasing.Filter) (environment.Page[environment.Lease], error) {
-	page := environment.Page[environment.Lease]{}
-	after, err := readCursor(f.Cursor, "leases", 1)
+// bothLeases reads two leases and locks their rows, always in one order.
+func bothLeases(ctx context.Context, tx *sqlx.Tx, from, to uuid.UUID) (kept, taker versioned, err error) {
+	var rows []versioned
+	err = tx.SelectContext(ctx, &rows, `
+		select `+leaseColumns+`, xmin::text as version from environment_leases where id in ($1, $2) order by id for no key update`, from, to)
 	if err != nil {
-		return page, err
+		return kept, taker, err
 	}
-	var q query
-	q.add(`select `, leaseColumns, `, last_used_at::text as key from environment_leases`)
-	q.whereWork(f.CompanyID, f.Companies, f.EnvironmentID, string(f.Status))
-	if after != nil {
-		q.where("(last_used_at, id) < (", q.arg(after.Keys[0]), "::timestamptz, ", q.arg(after.ID), ")")
-	}
-	size := pageSize(f.Limit)
-	q.add(" order by last_used_at desc, id desc limit ", q.arg(size+1))
-	var rows []struct {
-		environment.Lease
-		Key string `db:"key"`
-	}
-	if err := db.page(ctx, "list leases", &rows, &q, after); err != nil {
-		return page, err
-	}
-	if len(rows) > size {
-		rows = rows[:size]
-		page.Next = cursor{Order: "leases", Keys: []string{rows[size-1].Key}, ID: rows[size-1].ID}.String()
-	}
-	page.Items = make([]environment.Lease, 0, len(rows))
 	for _, r := range rows {
-		page.Items = append(page.Items, leaseInUTC(r.Lease))
+		switch r.ID {
+		case from:
+			kept = r
+		case to:
+			taker = r
+		}
 	}
-	return page, nil
-}
-
-// whereWork narrows runs or leases.
-func (q *query) whereWork(companyID *uuid.UUID, companies []uuid.UUID, environmentID *uuid.UUID, status string) {
-	if companyID != nil {
-		q.where("company_id = ", q.arg(*companyID))
+	if kept.ID == uuid.Nil || taker.ID == uuid.Nil {
+		return kept, taker, environment.NotFound("lease")
 	}
-	if companies != nil {
-		q.where("company_id = any(", q.arg(idArray(companies)), "::uuid[])")
-	}
-	if environmentID != nil {
-		q.where("environment_id = ", q.arg(*environmentID))
-	}
-	if status != "" {
-		q.where("status = ", q.arg(status))
-	}
-}
-
-// OrphanedLeases implements leasing.Store.
-func (db *DB) OrphanedLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error) {
-	all := []environment.Lease{}
-	err := db.tx(ctx, "take over leases", func(tx *sqlx.Tx) error {
-		all = all[:0]
-		return tx.SelectContext(ctx, &all, `
-			update environment_leases set owner = $1 where id in (
-				select l.id from environment_leases l
-				where l.status in ('acquiring', 'active', 'releasing', 'pending_cleanup') and l.owner <> $1
-					and not `+alive("l.owner")+`
-					and not exists (select 1 from runs r where r.id = l.run_id
-						and r.status in ('queued', 'acquiring', 'preparing', 'running', 'cancelling'))
-				order by l.id limit $2 for update skip locked)
-			returning `+leaseColumns, owner, limit)
-	})
-	for i := range all {
-		all[i] = leaseInUTC(all[i])
-	}
-	return all, err
+	return kept, taker, nil
 }

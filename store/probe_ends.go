@@ -12,7 +12,7 @@ import (
 )
 
 // FinishProbe implements probing.Store.
-func (db *DB) FinishProbe(ctx context.Context, verdict environment.Probe, _ environment.QualificationChange, a environment.Activity) (environment.Probe, error) {
+func (db *DB) FinishProbe(ctx context.Context, verdict environment.Probe, change environment.QualificationChange, a environment.Activity) (environment.Probe, error) {
 	var p environment.Probe
 	err := db.tx(ctx, "store a verdict", func(tx *sqlx.Tx) error {
 		var err error
@@ -24,6 +24,7 @@ func (db *DB) FinishProbe(ctx context.Context, verdict environment.Probe, _ envi
 		}
 		p.State, p.OK, p.Code, p.Summary, p.Stages = verdict.State, verdict.OK, verdict.Code, verdict.Summary, verdict.Stages
 		p.Host, p.Platform, p.Presented, p.Trusted = verdict.Host, verdict.Platform, verdict.Presented, verdict.Trusted
+		p.Image, p.Qualification, p.LeaseID, p.Proves = verdict.Image, verdict.Qualification, verdict.LeaseID, verdict.Proves
 		if verdict.StartedAt != nil {
 			p.StartedAt = verdict.StartedAt
 		}
@@ -31,6 +32,9 @@ func (db *DB) FinishProbe(ctx context.Context, verdict environment.Probe, _ envi
 			if p.FinishedAt, err = now(ctx, tx); err != nil {
 				return err
 			}
+		}
+		if err := qualify(ctx, tx, &p, change, a.ActorName); err != nil {
+			return err
 		}
 		if err := endProbe(ctx, tx, p); err != nil {
 			return err
@@ -61,11 +65,12 @@ func now(ctx context.Context, tx *sqlx.Tx) (*time.Time, error) {
 func endProbe(ctx context.Context, tx *sqlx.Tx, p environment.Probe) error {
 	_, err := exec(ctx, tx, `
 		update probes set state = $2, ok = $3, code = $4, summary = $5, health = $6, stages = $7, remarks = $8, host = $9,
-			platform = $10, presented = $11, trusted = $12, started_at = $13, finished_at = $14
+			platform = $10, presented = $11, trusted = $12, started_at = $13, finished_at = $14, image = $15, qualification = $16,
+			lease_id = $17, proves = $18
 		where id = $1`,
 		p.ID, string(p.State), p.OK, clean(p.Code), clean(p.Summary), string(p.Health()), document{orEmpty(p.Stages)},
 		document{p.Remarks()}, document{p.Host}, document{p.Platform}, document{orEmpty(p.Presented)}, document{orEmpty(p.Trusted)},
-		p.StartedAt, p.FinishedAt)
+		p.StartedAt, p.FinishedAt, document{p.Image}, document{p.Qualification}, p.LeaseID, clean(p.Proves))
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 
 // probeColumns are those of probeRow, but for the stages.
 const probeColumns = `id, environment_id, company_id, draft, driver, target, state, ok, summary, code, host, platform, presented,
-	trusted, config_revision, actor_name, owner, created_at, started_at, finished_at, deadline`
+	trusted, config_revision, actor_name, owner, created_at, started_at, finished_at, deadline, image,
+	qualification, lease_id, proves`
 
 // probeRow may be the empty side of a join: then its ID is not valid.
 type probeRow struct {
@@ -37,6 +38,10 @@ type probeRow struct {
 	StartedAt      *time.Time     `db:"started_at"`
 	FinishedAt     *time.Time     `db:"finished_at"`
 	Deadline       sql.NullTime   `db:"deadline"`
+	Image          stored         `db:"image"`
+	Qualification  stored         `db:"qualification"`
+	LeaseID        *uuid.UUID     `db:"lease_id"`
+	Proves         sql.NullString `db:"proves"`
 }
 
 // optional is the probe, or nil on the empty side of a join.
@@ -53,11 +58,13 @@ func (r probeRow) domain() (environment.Probe, error) {
 		Driver: r.Driver.String, Target: r.Target.String, State: environment.ProbeState(r.State.String), OK: r.OK.Bool,
 		Summary: r.Summary.String, Code: r.Code.String, Stages: []environment.Stage{}, Presented: []environment.HostKey{},
 		Trusted: []environment.HostKey{}, ConfigRevision: int(r.ConfigRevision.Int64), ActorName: r.ActorName.String, Owner: r.Owner.UUID,
-		CreatedAt: r.CreatedAt.Time.UTC(), StartedAt: utc(r.StartedAt), FinishedAt: utc(r.FinishedAt), Deadline: r.Deadline.Time.UTC()}
+		CreatedAt: r.CreatedAt.Time.UTC(), StartedAt: utc(r.StartedAt), FinishedAt: utc(r.FinishedAt), Deadline: r.Deadline.Time.UTC(),
+		LeaseID: r.LeaseID, Proves: r.Proves.String}
 	for _, doc := range []struct {
 		from stored
 		into any
-	}{{r.Stages, &p.Stages}, {r.Host, &p.Host}, {r.Platform, &p.Platform}, {r.Presented, &p.Presented}, {r.Trusted, &p.Trusted}} {
+	}{{r.Stages, &p.Stages}, {r.Host, &p.Host}, {r.Platform, &p.Platform}, {r.Presented, &p.Presented}, {r.Trusted, &p.Trusted},
+		{r.Image, &p.Image}, {r.Qualification, &p.Qualification}} {
 		if err := doc.from.into(doc.into); err != nil {
 			return p, err
 		}

@@ -11,7 +11,7 @@ import (
 // runColumns are those of runRow, but for the sealed input.
 const runColumns = `id, company_id, environment_id, agent_id, environment_name, driver, target, kind, title, command, cwd, working_dir, env_names,
 	timeout_sec, status, exit_code, signal, failure, host, phases, process, termination, lease_id, log_size, log_cut, owner, actor_name,
-	cancel_by, created_at, started_at, deadline, finished_at`
+	cancel_by, created_at, started_at, deadline, finished_at, native, provider`
 
 type runRow struct {
 	ID              uuid.UUID             `db:"id"`
@@ -47,6 +47,8 @@ type runRow struct {
 	Deadline        *time.Time            `db:"deadline"`
 	FinishedAt      *time.Time            `db:"finished_at"`
 	Input           []byte                `db:"input"`
+	Native          bool                  `db:"native"`
+	Provider        string                `db:"provider"`
 	Key             string                `db:"key"`
 }
 
@@ -56,7 +58,8 @@ func (r runRow) domain() (environment.Run, error) {
 		EnvNames: []string{}, TimeoutSec: r.TimeoutSec, Status: r.Status, ExitCode: r.ExitCode, Signal: r.Signal,
 		Phases: []environment.Phase{}, Termination: r.Termination, LeaseID: r.LeaseID, LogSize: r.LogSize, LogCut: r.LogCut,
 		Owner: r.Owner, ActorName: r.ActorName, CancelBy: r.CancelBy, CreatedAt: r.CreatedAt.UTC(), StartedAt: utc(r.StartedAt),
-		Deadline: utc(r.Deadline), FinishedAt: utc(r.FinishedAt), Input: r.Input}
+		Deadline: utc(r.Deadline), FinishedAt: utc(r.FinishedAt), Input: r.Input,
+		Native: r.Native, Provider: r.Provider}
 	for _, doc := range []struct {
 		from stored
 		into any

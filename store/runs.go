@@ -20,8 +20,9 @@ func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Ac
 		_, err := exec(ctx, tx, `
 			with made as (
 				insert into runs (id, company_id, environment_id, environment_name, driver, target, kind, title, command, cwd, working_dir,
-					env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input, agent_id, search)
-				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20, $24, $25)
+					env_names, timeout_sec, status, phases, owner, actor_name, created_at, deadline, input, agent_id, search,
+					native, provider)
+				values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, coalesce($18, now()), $19, $20, $24, $25, $26, $27)
 				returning id),
 			counted as (update environments set runs = runs + 1 where id = $3),
 			added as (insert into events (subject, kind, payload) select id, $21, $22 from made returning subject)
@@ -29,7 +30,8 @@ func (db *DB) CreateRun(ctx context.Context, r environment.Run, a environment.Ac
 			r.ID, r.CompanyID, r.EnvironmentID, clean(r.EnvironmentName), r.Driver, clean(r.Target), r.Kind, cleanPtr(r.Title),
 			document{orEmpty(r.Command)}, cleanPtr(r.Cwd), cleanPtr(r.WorkingDir), document{orEmpty(r.EnvNames)}, r.TimeoutSec,
 			string(r.Status), document{orEmpty(r.Phases)}, r.Owner, clean(r.ActorName), orNow(r.CreatedAt), r.Deadline, r.Input,
-			string(environment.EventState), document{r.EventOf()}, channel, r.AgentID, clean(environment.RunSearchText(r)))
+			string(environment.EventState), document{r.EventOf()}, channel, r.AgentID, clean(environment.RunSearchText(r)),
+			r.Native, clean(r.Provider))
 		if err != nil {
 			return err
 		}
@@ -154,14 +156,16 @@ func updateRun(ctx context.Context, tx *sqlx.Tx, r environment.Run, progress boo
 	_, err := exec(ctx, tx, `
 		with changed as (update runs set environment_name = $2, driver = $3, target = $4, title = $5, working_dir = $6, status = $7, exit_code = $8,
 			signal = $9, failure = $10, host = $11, phases = $12, process = $13, termination = $14, lease_id = $15, owner = $16,
-			cancel_by = $17, started_at = $18, deadline = $19, finished_at = $20, input = $21, timeout_sec = $22, env_names = $23
+			cancel_by = $17, started_at = $18, deadline = $19, finished_at = $20, input = $21, timeout_sec = $22, env_names = $23,
+			native = $28, provider = $29
 			where id = $1 returning id),
 		added as (insert into events (subject, kind, payload) select id, $24, $25 from changed returning subject)
 		select pg_notify($26, subject::text), `+lazily("$27")+` from added`,
 		r.ID, clean(r.EnvironmentName), r.Driver, clean(r.Target), cleanPtr(r.Title), cleanPtr(r.WorkingDir), string(r.Status),
 		r.ExitCode, cleanPtr(r.Signal), document{r.Failure}, document{r.Host}, document{orEmpty(r.Phases)}, document{r.Process},
 		clean(r.Termination), r.LeaseID, r.Owner, cleanPtr(r.CancelBy), r.StartedAt, r.Deadline, r.FinishedAt, r.Input, r.TimeoutSec,
-		document{orEmpty(r.EnvNames)}, string(environment.EventState), document{r.EventOf()}, channel, progress)
+		document{orEmpty(r.EnvNames)}, string(environment.EventState), document{r.EventOf()}, channel, progress,
+		r.Native, clean(r.Provider))
 	return err
 }
 

@@ -118,6 +118,9 @@ func (db *DB) AddSecretVersion(ctx context.Context, v environment.SecretVersion,
 		if err := wantTests(ctx, tx, s.ID, "latest"); err != nil {
 			return err
 		}
+		if err := revokeForSecret(ctx, tx, s.ID, "latest", a.ActorName); err != nil {
+			return err
+		}
 		return record(ctx, tx, a)
 	})
 	return made, err
@@ -170,6 +173,11 @@ func (db *DB) UpdateSecret(ctx context.Context, id uuid.UUID, p secrets.Patch, a
 		}
 		if s.Disabled != wasDisabled {
 			if err := wantTests(ctx, tx, id, ""); err != nil {
+				return err
+			}
+		}
+		if s.Disabled && !wasDisabled {
+			if err := revokeForSecret(ctx, tx, id, "", a.ActorName); err != nil {
 				return err
 			}
 		}

@@ -15,7 +15,7 @@ import (
 func (db *DB) Settings(ctx context.Context) (environment.Settings, error) {
 	var s environment.Settings
 	err := db.get(ctx, "read the settings", &s, `
-		select enable_environments, enable_managed_sandbox_only, default_environment_id, max_run_timeout_sec, revision, updated_at
+		select enable_environments, enable_managed_sandbox_only, default_environment_id, max_run_timeout_sec, managed_provider, revision, updated_at
 		from instance`)
 	s.UpdatedAt = s.UpdatedAt.UTC()
 	return s, err
@@ -37,7 +37,8 @@ func (db *DB) UpdateSettings(ctx context.Context, p environment.SettingsPatch, a
 				default_environment_id = case when $4 then null else coalesce($3, default_environment_id) end,
 				max_run_timeout_sec = coalesce($5, max_run_timeout_sec),
 				revision = revision + 1, updated_at = now()
-			returning enable_environments, enable_managed_sandbox_only, default_environment_id, max_run_timeout_sec, revision, updated_at`,
+			returning enable_environments, enable_managed_sandbox_only, default_environment_id, max_run_timeout_sec,
+				managed_provider, revision, updated_at`,
 			p.EnableEnvironments, p.EnableManagedSandboxOnly, p.DefaultEnvironmentID, p.ClearDefault, p.MaxRunTimeout)
 		if err != nil {
 			return err

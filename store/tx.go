@@ -31,6 +31,22 @@ func (db *DB) tx(ctx context.Context, what string, fn func(*sqlx.Tx) error) erro
 	}
 }
 
+// alone does fn, which is one statement without a transaction around it, and does
+// it again when it lost a race that PostgreSQL resolved by ending it.
+func (db *DB) alone(ctx context.Context, what string, fn func(context.Context) error) error {
+	for n := 1; ; n++ {
+		limited, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
+		err := fn(limited)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if n == attempts || !lostRace(err) {
+			return translate(ctx, what, err)
+		}
+	}
+}
+
 func (db *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
