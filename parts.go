@@ -41,6 +41,8 @@ type parts struct {
 	base  *base
 	feed  *store.Listener
 	vault *vault.Vault
+	// managedFile describes the managed sandbox; "" for none.
+	managedFile string
 
 	drivers   *drivers.Registry
 	member    *fleet.Member
@@ -58,7 +60,7 @@ type parts struct {
 // openParts opens the data folder, the database and what stands on them. When
 // it fails nothing is left open.
 func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
-	p := &parts{log: newLog(o)}
+	p := &parts{log: newLog(o), managedFile: o.ManagedSandbox}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -92,6 +94,9 @@ func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
 	p.openServices(o)
 	if _, err := p.catalogue.EnsureLocal(ctx, o.Mode == "local_trusted"); err != nil {
 		return nil, fmt.Errorf("make the environment Local: %w", err)
+	}
+	if err := p.provisionAtStart(ctx, o.ManagedSandbox); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -140,6 +145,7 @@ func (p *parts) loops() iter.Seq2[string, func(context.Context) error] {
 	return func(yield func(string, func(context.Context) error) bool) {
 		_ = yield("probing", p.probing.Run) && yield("running", p.running.Run) && yield("leasing", p.leasing.Run) &&
 			yield("sweeping", p.sweepExpired) &&
+			(p.managedFile == "" || yield("managed sandbox", p.provisionOnHangup)) &&
 			yield("catalogue", p.catalogue.Run) && yield("secrets", func(ctx context.Context) error { return p.secrets.Run(ctx, p.feed) })
 	}
 }

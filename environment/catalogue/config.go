@@ -67,7 +67,8 @@ func unchanged(stored, merged map[string]json.RawMessage) bool {
 }
 
 // configure checks a config by the driver's schema and by the driver itself, and
-// normalises it; nil when something is wrong, which is noted.
+// normalises it; nil when something is wrong, which is noted. What is not set stays
+// so: that it then means the default is for whoever uses it.
 func (c *planned) configure(ctx context.Context, key environment.DriverKey, driver environment.Driver, merged map[string]json.RawMessage) (*environment.ConfigOutput, error) {
 	schema, err := c.s.Schema(key)
 	if err != nil {
@@ -75,8 +76,8 @@ func (c *planned) configure(ctx context.Context, key environment.DriverKey, driv
 	}
 	wrong := len(c.problems)
 	if schema != nil {
-		merged = schema.Defaults(merged)
-		c.problems = append(c.problems, schema.Validate(merged)...)
+		merged = schema.Clean(merged)
+		c.problems = append(c.problems, schema.Validate(schema.Defaults(merged))...)
 	}
 	configurer, ok := driver.(environment.Configurer)
 	if !ok && schema == nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"berth/environment"
@@ -147,6 +148,31 @@ func (s *Schema) Defaults(config map[string]json.RawMessage) map[string]json.Raw
 		}
 	}
 	return full
+}
+
+// Clean returns a config as people mean it: without blanks around a line of text,
+// and without text that is blank and may be left out. Secrets stay as they are.
+func (s *Schema) Clean(config map[string]json.RawMessage) map[string]json.RawMessage {
+	clean := maps.Clone(config)
+	for _, f := range s.Fields {
+		var text string
+		if f.Secret || f.Type != TypeString || unset(clean[f.Name]) || json.Unmarshal(clean[f.Name], &text) != nil {
+			continue
+		}
+		trimmed := strings.TrimSpace(text)
+		switch quoted, err := json.Marshal(trimmed); {
+		case trimmed == "" && !f.Required && !choosable(f, ""):
+			delete(clean, f.Name)
+		case err == nil && !f.Multiline && trimmed != text:
+			clean[f.Name] = quoted
+		}
+	}
+	return clean
+}
+
+// choosable reports whether a value is one of an enum's.
+func choosable(f environment.ConfigField, value string) bool {
+	return slices.ContainsFunc(f.Options, func(o environment.ConfigOption) bool { return o.Value == value })
 }
 
 // Field is one of the schema's settings; false when it has none of that name.

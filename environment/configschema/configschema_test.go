@@ -148,6 +148,18 @@ func TestDefaultsAreLaidUnderAConfig(t *testing.T) {
 	}
 }
 
+func TestCleanMeansWhatPeopleMean(t *testing.T) {
+	s := parse(t, sandbox)
+	clean := s.Clean(map[string]json.RawMessage{
+		"image": json.RawMessage(`" app:1 "`), "token": json.RawMessage(`" a "`), "pull": json.RawMessage(`" "`), "cpus": json.RawMessage(`1`)})
+	if string(clean["image"]) != `"app:1"` || string(clean["token"]) != `" a "` || clean["pull"] != nil || string(clean["cpus"]) != "1" {
+		t.Errorf("clean is %s", clean)
+	}
+	if clean := s.Clean(map[string]json.RawMessage{"image": json.RawMessage(`" "`)}); string(clean["image"]) != `""` {
+		t.Errorf("what is needed became %s", clean)
+	}
+}
+
 func TestSchemasThatCannotBeUsed(t *testing.T) {
 	property := func(text string) string { return `{"type":"object","properties":{"a":` + text + `}}` }
 	for name, text := range map[string]string{

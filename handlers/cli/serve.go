@@ -32,6 +32,9 @@ type ServeOptions struct {
 	// TrustedProxies are whose X-Forwarded headers are believed.
 	TrustedProxies []netip.Prefix
 	RunGrace       time.Duration // shortened by tests
+	// ManagedSandbox is the file that describes the managed sandbox, read again at
+	// SIGHUP; "": none is provisioned.
+	ManagedSandbox string
 	// OtherPort moves to a free port when Listen's is busy.
 	OtherPort bool
 	// Ready is called once, when the server answers, with its base URL; it may
@@ -105,6 +108,7 @@ func (a *app) serverFlags(f *pflag.FlagSet) func() (ServeOptions, error) {
 	f.StringVar(&o.Log, "log", a.getenv("BERTH_LOG", "text"), "json or text")
 	f.StringVar(&o.Keyset, "keyset", a.getenv("BERTH_KEYSET", ""), "file of the keys that encrypt secrets (default keyset.json in the data folder)")
 	f.StringVar(&proxies, "trusted-proxy", a.getenv("BERTH_TRUSTED_PROXIES", ""), "proxies whose X-Forwarded headers count, as CIDR[,CIDR]: 127.0.0.1/32,10.0.0.0/8")
+	f.StringVar(&o.ManagedSandbox, "managed-sandbox", a.getenv("BERTH_MANAGED_SANDBOX", ""), "JSON file of the one sandbox environment that this instance provisions; read again at SIGHUP")
 	f.BoolVar(&dev, "dev", false, "offer /dev/preview")
 	f.StringVar(&grace, "run-grace", a.getenv("BERTH_RUN_GRACE", environment.RunGrace.String()), "how long work lives on without a server")
 	if err := f.MarkHidden("run-grace"); err != nil {
