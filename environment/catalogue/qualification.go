@@ -56,6 +56,7 @@ type QualificationView struct {
 	MeasuredAt *string // RFC 3339, in UTC
 	RevokedFor string
 	RevokedBy  string
+	RevokedAt  *time.Time // nil while it is not revoked
 	// Last is the newest probe's own word; nil unless it was for this company.
 	Last *environment.QualificationResult
 	// Pin is the reference with the digest that the last probe of this config read,
@@ -89,7 +90,7 @@ func (s *Service) Qualification(ctx context.Context, actor environment.Actor, id
 	if r := facts.Record; r != nil {
 		measured := r.MeasuredAt.UTC().Format(time.RFC3339)
 		platform := r.Platform
-		q.Platform, q.MeasuredAt, q.RevokedFor, q.RevokedBy = &platform, &measured, r.RevokedFor, r.RevokedBy
+		q.Platform, q.MeasuredAt, q.RevokedFor, q.RevokedBy, q.RevokedAt = &platform, &measured, r.RevokedFor, r.RevokedBy, r.RevokedAt
 	}
 	if last := view.Last; last != nil && last.CompanyID != nil && *last.CompanyID == company {
 		q.Last = last.Qualification
