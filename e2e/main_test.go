@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"berth/drivers/docker/enginetest"
+
 	"github.com/playwright-community/playwright-go"
 )
 
@@ -29,6 +31,7 @@ type stage struct {
 	server  func() (*server, error)
 
 	states states
+	engine enginetest.Shared
 
 	mu   sync.Mutex
 	undo []func() error
@@ -44,6 +47,7 @@ func newStage() *stage {
 	s := &stage{}
 	s.binary = sync.OnceValues(s.build)
 	s.browser = sync.OnceValues(s.launch)
+	s.later(s.engine.Close)
 	s.server = sync.OnceValues(s.serve)
 	return s
 }
