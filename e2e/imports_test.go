@@ -23,7 +23,7 @@ func rooms() []room {
 	return []room{
 		{"", []string{"..."}}, // main
 		{"handlers/api", []string{"environment"}},
-		{"handlers/cli", []string{"handlers/api", "environment"}},
+		{"handlers/cli", []string{"handlers/api", "environment", "environment/configschema"}},
 		{"handlers", []string{"handlers/api", "views", "views/preview", "environment/...", "static"}},
 		{"views/ui", nil},
 		{"views/preview", []string{"views", "views/ui", "environment", "environment/example"}},

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,7 +29,7 @@ func (a *app) envCommand() *cobra.Command {
 		a.envStatusCommand("restore", "active", "Offer an archived environment again"),
 		a.envDeleteCommand(), a.envImpactCommand(),
 		a.envProbeCommand(), a.envProbeConfigCommand(), a.envProbesCommand(), a.envCapabilitiesCommand(),
-		a.envScanCommand(), a.envTrustCommand(), a.envLeasesCommand(),
+		a.envScanCommand(), a.envTrustCommand(), a.envLeasesCommand(), a.envPinImageCommand(), a.envUsageCommand(),
 	)
 	group(cmd)
 	return cmd
@@ -99,14 +99,32 @@ func (a *app) printEnvironments(w io.Writer, all []api.Environment) {
 
 // address is where an environment is, for people.
 func address(e api.Environment) string {
-	if e.Driver != environment.DriverSSH {
+	switch e.Driver {
+	case environment.DriverLocal:
 		return "this server"
+	case environment.DriverSandbox:
+		return sandboxAddress(e.Config)
 	}
 	var c environment.SSHConfig
 	if err := json.Unmarshal(e.Config, &c); err != nil || c.Host == "" {
 		return ""
 	}
 	return c.Target()
+}
+
+// sandboxAddress is what a sandbox is made from, and by which provider.
+func sandboxAddress(config json.RawMessage) string {
+	var c struct {
+		Provider string `json:"provider"`
+		Image    string `json:"image"`
+	}
+	if err := json.Unmarshal(config, &c); err != nil {
+		return ""
+	}
+	if c.Image == "" {
+		return c.Provider
+	}
+	return c.Provider + " " + c.Image
 }
 
 func (a *app) lastTest(p *api.ProbeBrief) string {
@@ -185,6 +203,14 @@ func (a *app) printEnvironment(w io.Writer, e api.Environment) {
 	if e.IsDefault {
 		t.row("DEFAULT", "yes")
 	}
+	if e.Managed {
+		t.row("MANAGED", "by the instance's configuration")
+	}
+	if b := e.Budget; b != nil {
+		t.row("BUDGET", fmt.Sprintf("%s leases at once, %s minutes a day", limitText(b.MaxLeases), limitText(b.LeaseMinutesPerDay)))
+		t.row("ACCOUNT", b.AccountLabel)
+		t.row("BUDGET NOTE", b.Note)
+	}
 	t.row("REVISION", strconv.Itoa(e.Revision))
 	t.row("UPDATED", time.Time(e.UpdatedAt).UTC().Format(time.RFC3339))
 	t.flush()
@@ -230,42 +256,4 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-func (a *app) envCapabilitiesCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "capabilities",
-		Short: "Show what each driver can do; touches no target",
-		Args:  exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.client()
-			if err != nil {
-				return err
-			}
-			path, err := a.instancePath(cmd.Context(), c, "/environments/capabilities")
-			if err != nil {
-				return err
-			}
-			var raw json.RawMessage
-			if err := c.call(cmd.Context(), request{method: http.MethodGet, path: path, into: &raw}); err != nil {
-				return err
-			}
-			return a.show(raw, func(w io.Writer) { printCapabilities(w, raw) })
-		},
-	}
-}
-
-func printCapabilities(w io.Writer, raw json.RawMessage) {
-	var matrix struct {
-		Drivers map[string]string `json:"drivers"`
-	}
-	if err := json.Unmarshal(raw, &matrix); err != nil {
-		writef(w, "%s\n", raw)
-		return
-	}
-	t := newTable(w, "DRIVER", "SUPPORT")
-	for _, name := range sortedKeys(matrix.Drivers) {
-		t.row(name, matrix.Drivers[name])
-	}
-	t.flush()
 }

@@ -43,7 +43,7 @@ func (a *app) envProbeConfigCommand() *cobra.Command {
 	in := &inputs{}
 	var over string
 	cmd := &cobra.Command{
-		Use:   "probe-config --host HOST --user USER --workspace FOLDER [--key-file FILE]",
+		Use:   "probe-config (--host HOST --user USER --workspace FOLDER [--key-file FILE] | --provider PROVIDER --image IMAGE [--set KEY=VALUE])",
 		Short: "Test values that are not saved; exit code 6 when they do not work",
 		Args:  exactly(),
 	}
@@ -52,19 +52,26 @@ func (a *app) envProbeConfigCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, ok := body["driver"]; !ok {
-			body["driver"] = "ssh"
-		}
 		c, err := a.client()
 		if err != nil {
 			return err
 		}
+		var saved *api.Environment
 		if over != "" {
 			e, err := a.find(cmd.Context(), c, over)
 			if err != nil {
 				return err
 			}
-			body["environmentId"] = e.ID
+			saved, body["environmentId"] = &e, e.ID
+		}
+		if err := in.sandbox(cmd.Context(), a, c, body, saved); err != nil {
+			return err
+		}
+		if _, ok := body["driver"]; !ok {
+			body["driver"] = environment.DriverSSH
+			if saved != nil {
+				body["driver"] = saved.Driver
+			}
 		}
 		company, err := a.anyCompany(cmd.Context(), c)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"berth/environment"
 	"berth/handlers/api"
 
 	"github.com/google/uuid"
@@ -14,10 +15,12 @@ import (
 func (a *app) envCreateCommand() *cobra.Command {
 	in := &inputs{}
 	cmd := &cobra.Command{
-		Use:   "create --name NAME --host HOST --user USER --workspace FOLDER [--key-file FILE]",
+		Use:   "create --name NAME (--host HOST --user USER --workspace FOLDER [--key-file FILE] | --provider PROVIDER --image IMAGE [--set KEY=VALUE])",
 		Short: "Save a new environment",
 		Example: `  berth env create --name "Build box" --host build.example.com --user runner \
     --workspace /srv/work --key-file ~/.ssh/id_ed25519
+  berth env create --name Sandbox --provider docker --image debian:12-slim --set memoryMiB=512 \
+    --set-file registryPassword=token.txt --max-leases 4
   berth env create --file body.json`,
 		Args: exactly(),
 	}
@@ -29,12 +32,18 @@ func (a *app) envCreateCommand() *cobra.Command {
 		if _, ok := body["name"]; !ok {
 			return &usageError{"--name is required"}
 		}
-		if _, ok := body["driver"]; !ok {
-			body["driver"] = "ssh"
+		if err := in.budget.into(cmd.Flags(), body, nil); err != nil {
+			return err
 		}
 		c, err := a.client()
 		if err != nil {
 			return err
+		}
+		if err := in.sandbox(cmd.Context(), a, c, body, nil); err != nil {
+			return err
+		}
+		if _, ok := body["driver"]; !ok {
+			body["driver"] = environment.DriverSSH
 		}
 		company, err := a.anyCompany(cmd.Context(), c)
 		if err != nil {
@@ -47,12 +56,16 @@ func (a *app) envCreateCommand() *cobra.Command {
 		}
 		return a.show(made, func(w io.Writer) {
 			writef(w, "Saved %s, %s (%s).\n", printable(made.Name), address(made), made.ID)
-			if made.Driver == "ssh" {
+			switch made.Driver {
+			case environment.DriverSSH:
 				writef(w, "Next: berth env scan-host-key %q, then berth env probe %q.\n", made.Name, made.Name)
+			case environment.DriverSandbox:
+				writef(w, "Next: berth env probe %q.\n", made.Name)
 			}
 		})
 	}
 	in.register(cmd.Flags())
+	in.budget.register(cmd.Flags())
 	return cmd
 }
 
@@ -71,7 +84,7 @@ func (a *app) envUpdateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if len(body) == 0 {
+		if len(body) == 0 && !in.sandboxFlags.any() && !in.budget.any(cmd.Flags()) {
 			return &usageError{"nothing to change: name a flag"}
 		}
 		c, err := a.client()
@@ -80,6 +93,12 @@ func (a *app) envUpdateCommand() *cobra.Command {
 		}
 		e, err := a.find(cmd.Context(), c, args[0])
 		if err != nil {
+			return err
+		}
+		if err := in.budget.into(cmd.Flags(), body, e.Budget); err != nil {
+			return err
+		}
+		if err := in.sandbox(cmd.Context(), a, c, body, &e); err != nil {
 			return err
 		}
 		changed, err := patch(cmd, c, e.ID, body, revision)
@@ -91,6 +110,7 @@ func (a *app) envUpdateCommand() *cobra.Command {
 		})
 	}
 	in.register(cmd.Flags())
+	in.budget.register(cmd.Flags())
 	in.registerChange(cmd.Flags())
 	cmd.Flags().IntVar(&revision, "revision", 0, "save only if this is still the revision")
 	return cmd

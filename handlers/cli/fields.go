@@ -60,11 +60,12 @@ func flagOf(cmd *cobra.Command, name string) string {
 	flags := map[string]string{
 		"timeoutSec": "timeout", "maxRunTimeoutSec": "max-run-timeout", "defaultEnvironmentId": "default-environment",
 		"enableEnvironments": "enable-environments", "enableManagedSandboxOnly": "enable-managed-sandbox-only",
+		"accountLabel": "account", "maxLeases": "max-leases", "leaseMinutesPerDay": "lease-minutes-per-day", "note": "budget-note",
 	}
 	switch {
 	case nested && (head == "envVars" || head == "env"):
 		return "--env-var " + rest
-	case nested && head == "config":
+	case nested && (head == "config" || head == "budget"):
 		head = rest
 	}
 	for _, f := range configFields() {
@@ -97,6 +98,8 @@ type inputs struct {
 	unsetVars  []string
 	clear      []string
 	stdinTaken bool
+	budget     budgetFlags
+	sandboxFlags
 }
 
 // register adds the flags that create and probe-config share.
@@ -104,7 +107,7 @@ func (in *inputs) register(f *pflag.FlagSet) {
 	f.StringVar(&in.file, "file", "", "JSON `file` with the body as the API takes it, - for standard input; other flags win over it")
 	f.String("name", "", "name, unique without regard to case")
 	f.String("description", "", "description")
-	f.String("driver", "", "ssh or local (default ssh)")
+	f.String("driver", "", "ssh, sandbox or local (default ssh; sandbox with --provider)")
 	for _, c := range configFields() {
 		switch c.kind {
 		case numberField:
@@ -120,12 +123,15 @@ func (in *inputs) register(f *pflag.FlagSet) {
 	f.Bool("no-strict", false, "pin the first host key seen")
 	f.StringArrayVar(&in.envVars, "env-var", nil, "variable for runs, `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&in.secretVars, "secret-env-var", nil, "secret variable for runs, `NAME=FILE`; may be repeated")
+	in.sandboxFlags.register(f)
 	refuseSecrets(f)
 }
 
 // registerChange adds what only an update can do.
 func (in *inputs) registerChange(f *pflag.FlagSet) {
 	f.StringArrayVar(&in.unsetVars, "unset-env-var", nil, "`NAME` of a variable to remove; may be repeated")
+	in.sandboxFlags.registerChange(f)
+	in.budget.registerChange(f)
 	f.StringArrayVar(&in.clear, "clear", nil, "`field` to take away: description, known-hosts, key, passphrase, password, certificate, proxy-jump, required-tools, keep-alive, min-free-mb")
 }
 
@@ -152,6 +158,9 @@ func (in *inputs) body(a *app, f *pflag.FlagSet) (map[string]any, error) {
 		if f.Changed(name) {
 			return nil, &usageError{fmt.Sprintf("--%s is refused: every user of this machine can read a command line; put it in a file and use --%s FILE, or --%s - for standard input", name, instead, instead)}
 		}
+	}
+	if err := in.check(); err != nil {
+		return nil, err
 	}
 	body, err := in.fromFile(a)
 	if err != nil {

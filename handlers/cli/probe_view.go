@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"strings"
 
 	"berth/environment"
 	"berth/handlers/api"
@@ -91,6 +92,19 @@ func (v *probeView) end(w io.Writer, p api.ProbeResult) {
 	if f := p.Details.Platform; f != nil {
 		writef(w, "  platform %s %s %s %s\n", f.OS, f.Arch, f.Libc, printable(f.Distro))
 	}
+	if i := p.Details.Image; i != nil {
+		writef(w, "  image %s\n", printable(imageText(*i)))
+	}
+	if p.Recorded != nil && p.Diagnostic != nil {
+		word := "not recorded"
+		if *p.Recorded {
+			word = "recorded"
+		}
+		writef(w, "  platform qualification: %s (%s): %s\n", word, p.Diagnostic.Code, printable(p.Diagnostic.Message))
+	}
+	if p.Details.Proves != "" {
+		writef(w, "  %s\n", printable(p.Details.Proves))
+	}
 	for _, k := range p.Details.Presented {
 		writef(w, "  presented %s %s\n", k.Type, k.Fingerprint)
 	}
@@ -98,4 +112,16 @@ func (v *probeView) end(w io.Writer, p api.ProbeResult) {
 		writef(w, "  trusted   %s %s\n", k.Type, k.Fingerprint)
 	}
 	writef(w, "  took %s\n", millis(p.Details.DurationMs))
+}
+
+// imageText is an image as it was named, with what it was then.
+func imageText(i environment.ImageIdentity) string {
+	text := i.Reference
+	for _, exact := range []string{i.Digest, i.SnapshotID, i.ImageID} {
+		if exact != "" && !strings.Contains(text, exact) {
+			text += " " + exact
+			break
+		}
+	}
+	return text
 }

@@ -26,6 +26,7 @@ type runFlags struct {
 	secretVars []string
 	detach     bool
 	quiet      bool
+	native     bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -64,6 +65,7 @@ or ran into its time limit, 7 when the target could not be reached or was lost,
 	f.StringArrayVar(&o.envVars, "env-var", nil, "variable, `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&o.secretVars, "secret-env-var", nil, "secret variable, `NAME=FILE`; may be repeated")
 	f.BoolVar(&o.detach, "detach", false, "start it, print its id and leave")
+	f.BoolVar(&o.native, "native", false, "only in a sandbox whose image is qualified for the company, and from exactly that image")
 	f.BoolVar(&o.quiet, "quiet", false, "say nothing beside the command's own output")
 	if err := cmd.RegisterFlagCompletionFunc("env", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return a.environmentNames(cmd), cobra.ShellCompDirectiveNoFileComp
@@ -118,6 +120,9 @@ func (a *app) startBody(o runFlags, argv []string) (api.StartRun, error) {
 		}
 		seconds := int(o.timeout.Seconds())
 		body.TimeoutSec = &seconds
+	}
+	if o.native {
+		body.Native = &o.native
 	}
 	if o.title != "" {
 		body.Title = &o.title

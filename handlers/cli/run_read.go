@@ -136,6 +136,9 @@ func (a *app) printRun(w io.Writer, r api.Run) {
 	t.row("COMMAND", strings.Join(r.Command, " "))
 	t.row("ENVIRONMENT", r.Environment.Name)
 	t.row("TARGET", r.Environment.Target)
+	if r.Native {
+		t.row("NATIVE", "yes: from the qualified image")
+	}
 	if r.Host != nil {
 		t.row("HOST", r.Host.Name)
 		t.row("BOOT ID", r.Host.BootID)
