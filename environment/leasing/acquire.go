@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -29,45 +28,117 @@ type Request struct {
 	// Fresh allocates anew whatever the policy: nothing is resumed and nothing
 	// published for reuse.
 	Fresh bool
-	// Fingerprint is Fingerprints.Reuse of the environment.
+	// Fingerprint is Fingerprints.Reuse of the environment. Nothing is reused
+	// without it.
 	Fingerprint string
 	// Expires is when the lease ends even if it is beaten for; nil: never.
 	Expires *time.Time
 }
 
 // Acquire writes the intent row, asks the driver, and stores what it got. The
-// returned Ref has its Spec. When the driver fails the row ends failed with the
-// driver's code as its reason, and the driver's error is returned.
+// returned Ref has its Spec. From then on the lease is beaten for, until Finish or
+// LetGo.
+//
+// Where the policy says so, a stopped sandbox of the same scope is resumed, and
+// made anew only when the driver proves that it is gone; all of it has one
+// deadline. KindConflict with code lease_in_use when the scope has a holder.
+//
+// When the driver fails the row ends failed with the driver's code as its reason,
+// and the driver's error is returned. What it may have made for a sandbox is
+// released first; while that is not known to have gone through, the row is
+// pending_cleanup and the error has the detail cleanup: "queued".
 func (s *Service) Acquire(ctx context.Context, r Request) (environment.Lease, environment.Ref, error) {
 	lease := s.intent(r)
-	if err := s.create(ctx, lease); err != nil {
-		return environment.Lease{}, environment.Ref{}, fmt.Errorf("write the lease: %w", err)
-	}
-	r.Spec.CompanyID, r.Spec.RunID, r.Spec.IdempotencyKey = &r.CompanyID, r.RunID, lease.ID.String()
-	ref, err := s.ask(ctx, r.Spec)
+	r.Spec.CompanyID, r.Spec.RunID, r.Spec.OwnerKind = &r.CompanyID, r.RunID, r.OwnerKind
+	r.Spec.IdempotencyKey, r.Spec.InstanceID = lease.ID.String(), s.opts.InstanceID
+	active, ref, err := s.acquire(ctx, lease, r.Spec, r.Expires)
 	if err != nil {
-		return s.failed(ctx, lease, err), environment.Ref{}, err
-	}
-	active, err := s.activate(ctx, lease, ref)
-	if environment.CodeOf(err) == "lease_not_found" && s.create(ctx, lease) == nil {
-		// A crash of the database took the row back, which for a borrowed host it may.
-		active, err = s.activate(ctx, lease, ref)
-	}
-	if err != nil {
-		s.giveBack(ctx, ref)
-		return s.failed(ctx, lease, err), environment.Ref{}, fmt.Errorf("store the lease: %w", err)
+		s.LetGo(lease.ID)
+		return active, environment.Ref{}, err
 	}
 	return active, ref, nil
 }
 
+func (s *Service) acquire(ctx context.Context, lease environment.Lease, spec environment.Spec, expires *time.Time) (environment.Lease, environment.Ref, error) {
+	if err := s.create(ctx, lease); err != nil {
+		if crew.Transient(err) { // it may be there
+			s.strand(lease.ID, ending{outcome: environment.LeaseFailed, reason: reasonOf(ctx, lease, err)})
+		}
+		return environment.Lease{}, environment.Ref{}, fmt.Errorf("write the lease: %w", err)
+	}
+	s.hold(lease.ID, expires)
+	driver, ok := s.drivers.Driver(spec.Key())
+	if !ok {
+		err := environment.NotInstalled(spec.Key())
+		return s.failed(ctx, lease, err), environment.Ref{}, err
+	}
+	limited, cancel := s.limit(ctx, driver, spec)
+	defer cancel()
+	if lease.ScopeKey != nil {
+		active, ref, err := s.pickUp(ctx, limited, driver, &lease, spec)
+		if err != nil || ref.ProviderID != "" {
+			return active, ref, err
+		}
+	}
+	return s.build(ctx, limited, driver, lease, spec)
+}
+
+// limit is the one deadline of an acquisition, whatever is tried in it.
+func (s *Service) limit(ctx context.Context, driver environment.Driver, spec environment.Spec) (context.Context, context.CancelFunc) {
+	limit := budgetOf(driver, spec.Config)
+	return context.WithTimeoutCause(ctx, limit, lateAfter(limit))
+}
+
+// budgetOf is how long a driver may take to make a target usable.
+func budgetOf(driver environment.Driver, config json.RawMessage) time.Duration {
+	b, ok := driver.(environment.Budgeter)
+	if !ok {
+		return AcquireLimit
+	}
+	budget := b.StartupBudget(config)
+	if budget <= 0 {
+		budget = environment.DefaultStartupBudget
+	}
+	return min(budget, environment.MaxStartupBudget)
+}
+
+func lateAfter(limit time.Duration) *environment.Error {
+	return environment.NewError(environment.KindTimeout, environment.CodeTimedOut,
+		"The target was not ready within "+limit.String()+".").Remedy(environment.Remedy(environment.CodeConnectTimeout))
+}
+
 func (s *Service) intent(r Request) environment.Lease {
-	now := s.now()
-	return environment.Lease{
+	now, key := s.now(), r.Spec.Key()
+	l := environment.Lease{
 		ID: environment.NewID(), CompanyID: r.CompanyID, EnvironmentID: &r.EnvironmentID, RunID: r.RunID,
-		OwnerKind: r.OwnerKind, Status: environment.LeaseAcquiring, Policy: environment.PolicyEphemeral, TTLSec: int(environment.LeaseTTL.Seconds()), RetainSec: int(environment.RetainedFor.Seconds()),
-		Driver: r.Spec.Driver, Provider: r.Spec.Driver, AcquiredAt: now, LastUsedAt: now,
+		OwnerKind: r.OwnerKind, Status: environment.LeaseAcquiring, Policy: environment.PolicyEphemeral,
+		Driver: key.Driver, Provider: cmp.Or(key.Provider, key.Driver), AcquiredAt: now, LastUsedAt: now, HeartbeatAt: now,
+		TTLSec: ttlUntil(now, r.Expires), RetainSec: int(environment.RetainedFor.Seconds()),
+		EnvironmentName: r.EnvironmentName, AgentID: r.AgentID, WorkspaceID: r.WorkspaceID, AdapterType: r.AdapterType,
 		Owner: s.owner, CreatedAt: now, UpdatedAt: now,
 	}
+	if l.Borrowed() {
+		return l
+	}
+	rules := environment.LeaseRulesOf(r.Spec.Config)
+	l.RetainSec = int(rules.Retain.Seconds())
+	if !r.Fresh && (!rules.Policy.Reuses() || s.reusable(r)) {
+		l.Policy = rules.Policy
+	}
+	if l.Policy.Reuses() {
+		l.ScopeKey = new(scopeKey(r))
+	}
+	// Enough to find what a server made that dies before it can say so.
+	l.Ref, _ = json.Marshal(environment.Ref{Driver: key.Driver, Provider: key.Provider, Config: r.Spec.Config,
+		LeaseKey: l.ID.String(), InstanceID: s.opts.InstanceID})
+	return l
+}
+
+// reusable reports whether what a request gets could be picked up again: its
+// driver can, and it is known what of.
+func (s *Service) reusable(r Request) bool {
+	_, err := environment.Ability[environment.Resumer](s.drivers, r.Spec.Key())
+	return err == nil && r.Fingerprint != ""
 }
 
 // create inserts the row; a second try first looks whether the first one got
@@ -85,92 +156,27 @@ func (s *Service) create(ctx context.Context, lease environment.Lease) error {
 	})
 }
 
-// ask is the driver's part, with a deadline and without a transaction.
-func (s *Service) ask(ctx context.Context, spec environment.Spec) (environment.Ref, error) {
-	driver, ok := s.drivers.Driver(spec.Key())
-	if !ok {
-		return environment.Ref{}, environment.NotInstalled(spec.Key())
-	}
-	limited, cancel := context.WithTimeoutCause(ctx, AcquireLimit, errLate)
-	defer cancel()
-	ref, err := crew.Call(limited, patience, func() (environment.Ref, error) { return driver.Acquire(limited, spec) })
-	if err != nil {
-		if ctx.Err() == nil && limited.Err() != nil && environment.KindOf(err) == environment.KindInternal {
-			err = errLate.Because(err)
-		}
-		return environment.Ref{}, err
-	}
-	if ref.Driver == "" {
-		ref.Driver = spec.Driver
-	}
-	if len(ref.Config) == 0 {
-		ref.Config = spec.Config
-	}
-	ref.Spec = spec
-	return ref, nil
-}
-
-var errLate = environment.NewError(environment.KindTimeout, environment.CodeTimedOut,
-	"The target was not ready within "+AcquireLimit.String()+".").Remedy(environment.Remedy(environment.CodeConnectTimeout))
-
-func (s *Service) activate(ctx context.Context, lease environment.Lease, ref environment.Ref) (environment.Lease, error) {
-	stored, err := json.Marshal(ref)
-	if err != nil {
-		return lease, err
-	}
-	entry := s.activity(ctx, environment.System(), lease, "environment.lease_acquired")
-	return s.update(ctx, lease.ID, func(l *environment.Lease) error {
-		now := s.now()
-		l.Status, l.Ref, l.Provider = environment.LeaseActive, stored, cmp.Or(ref.Provider, ref.Driver)
-		l.AcquiredAt, l.LastUsedAt = now, now
-		if ref.ProviderID != "" {
-			l.ProviderID = &ref.ProviderID
-		}
-		return nil
-	}, &entry)
-}
-
-// failed ends a lease of which nothing came. Where the row cannot be written
-// before ctx ends, the sweep does it.
-func (s *Service) failed(ctx context.Context, lease environment.Lease, cause error) environment.Lease {
-	reason := environment.CodeOf(cause)
-	if errors.Is(cause, context.Canceled) || ctx.Err() != nil {
-		reason = "cancelled"
-	}
-	var entry environment.Activity
-	ended, err := s.update(ctx, lease.ID, func(l *environment.Lease) error {
-		if entry = (environment.Activity{}); l.Status.Ended() {
-			return nil
-		}
-		s.end(l, environment.LeaseFailed, reason)
-		entry = s.ended(ctx, environment.System(), "environment.lease_failed", *l)
-		return nil
-	}, &entry)
-	if err != nil {
-		s.log.Warn("end a lease that failed", "lease", lease.ID, "err", err)
-		s.strand(lease.ID, reason)
-		return lease
-	}
-	return ended
-}
-
-// giveBack releases what a driver made for a row that is not there any more.
-func (s *Service) giveBack(ctx context.Context, ref environment.Ref) {
-	if _, err := s.callRelease(ctx, ref, dispositionOf(ref.Driver)); err != nil {
-		s.log.Error("give back what no lease holds", "driver", ref.Driver, "provider_id", ref.ProviderID, "err", err)
-	}
-}
-
 // Ref loads the Ref of a lease for work that goes on after a restart.
 // KindConflict with code lease_not_ready when nothing was acquired yet.
 func (s *Service) Ref(l environment.Lease, spec environment.Spec) (environment.Ref, error) {
+	ref, err := refOf(l)
+	if err == nil && ref.ProviderID == "" && !l.Borrowed() {
+		err = errNotReady
+	}
+	ref.Spec = spec
+	return ref, err
+}
+
+var errNotReady = environment.Conflict("lease_not_ready", "The lease holds nothing yet.")
+
+// refOf reads what a lease holds, or would by its label.
+func refOf(l environment.Lease) (environment.Ref, error) {
 	var ref environment.Ref
 	if len(l.Ref) == 0 || string(l.Ref) == "null" {
-		return ref, environment.Conflict("lease_not_ready", "The lease holds nothing yet.")
+		return ref, errNotReady
 	}
 	if err := json.Unmarshal(l.Ref, &ref); err != nil {
 		return ref, fmt.Errorf("read what lease %s holds: %w", l.ID, err)
 	}
-	ref.Spec = spec
 	return ref, nil
 }

@@ -38,7 +38,7 @@ func (s *Service) ended(ctx context.Context, actor environment.Actor, action str
 // releasedOr is the action of a lease that was let go: the system's, of what a
 // dead server left, is another than that of a lease whose work has ended.
 func releasedOr(l environment.Lease, actor environment.Actor) string {
-	if actor.Kind == environment.ActorSystem && l.Status == environment.LeaseExpired && l.FailureReason != nil && *l.FailureReason == interrupted {
+	if actor.Kind == environment.ActorSystem && l.Status == environment.LeaseExpired && l.FailureReason != nil && (*l.FailureReason == reasonInterrupted || *l.FailureReason == reasonExpired) {
 		return "environment.lease_reaped"
 	}
 	return "environment.lease_released"
@@ -47,11 +47,13 @@ func releasedOr(l environment.Lease, actor environment.Actor) string {
 // postponed is the entry of a release that did not go through: of the first
 // attempt, and of that after which people are told that it failed.
 func (s *Service) postponed(ctx context.Context, actor environment.Actor, l environment.Lease) environment.Activity {
-	plan := cleanupOf(l.Metadata)
-	if l.Status != environment.LeasePendingCleanup || plan.Attempts != 1 && plan.Attempts != givenUp {
+	if l.Status != environment.LeasePendingCleanup || l.CleanupAttempts != 1 && l.CleanupAttempts != givenUp {
 		return environment.Activity{}
 	}
 	entry := s.ended(ctx, actor, "environment.lease_cleanup_failed", l)
-	entry.Details["code"], entry.Details["failedAttempts"] = plan.Error, plan.Attempts
+	entry.Details["failedAttempts"] = l.CleanupAttempts
+	if l.CleanupError != nil {
+		entry.Details["code"] = *l.CleanupError
+	}
 	return entry
 }

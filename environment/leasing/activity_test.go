@@ -75,7 +75,7 @@ func TestActivity_automatic(t *testing.T) {
 			go func() { done <- b.Run(ctx) }()
 			time.Sleep(3 * time.Hour)
 			b.driver.onRelease(nil)
-			time.Sleep(20 * time.Minute)
+			time.Sleep(40 * time.Minute)
 			cancel()
 			if err := <-done; err != nil {
 				b.t.Error(err)

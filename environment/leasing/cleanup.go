@@ -1,95 +1,146 @@
 package leasing
 
 import (
+	"context"
 	"encoding/json"
+	"hash/fnv"
 	"time"
 
 	"berth/environment"
+
+	"github.com/google/uuid"
 )
 
-// cleanup is what a lease's metadata remembers, under the key "cleanup", of a
-// release that has not gone through yet.
-type cleanup struct {
-	Outcome  environment.LeaseStatus `json:"outcome,omitempty"`
-	Attempts int                     `json:"attempts,omitempty"`
-	NextAt   time.Time               `json:"nextAt,omitzero"`
-	Error    string                  `json:"error,omitempty"` // code of the last attempt
-}
+// Words of Lease.CleanupStatus.
+const (
+	cleanupPending = "pending"
+	cleanupSuccess = "success"
+	cleanupFailed  = "failed"
+)
 
-const cleanupKey = "cleanup"
-
-// cleanupOf reads it; zero when there is none.
-func cleanupOf(metadata json.RawMessage) cleanup {
-	var m struct {
-		Cleanup cleanup `json:"cleanup"`
-	}
-	if json.Unmarshal(metadata, &m) != nil {
-		return cleanup{}
-	}
-	return m.Cleanup
-}
-
-// into returns metadata with c in it; without any when c is zero.
-func (c cleanup) into(metadata json.RawMessage) json.RawMessage {
-	m := map[string]any{}
-	if json.Unmarshal(metadata, &m) != nil || m == nil {
-		m = map[string]any{}
-	}
-	delete(m, cleanupKey)
-	if c != (cleanup{}) {
-		m[cleanupKey] = c
-	}
-	if len(m) == 0 {
-		return nil
-	}
-	out, err := json.Marshal(m)
-	if err != nil {
-		return metadata
-	}
-	return out
-}
-
-func (c cleanup) outcome() environment.LeaseStatus {
-	if c.Outcome == "" {
-		return environment.LeaseExpired
-	}
-	return c.Outcome
-}
-
-// due tells whether it is time for the next attempt.
-func (c cleanup) due(now time.Time) bool { return !now.Before(c.NextAt) }
-
-// givenUp is the number of attempts after which people are told that the
-// clean-up failed. It is still tried.
+// givenUp is the number of attempts after which a clean-up waits for an operator.
+// It is still tried.
 const givenUp = 10
 
-// pause is the wait after a number of attempts: 5 s, doubled up to 15 min.
-func pause(attempts int) time.Duration {
-	wait := 5 * time.Second
+// Pauses between attempts.
+const (
+	pauseFirst = 5 * time.Second
+	pauseMost  = 30 * time.Minute
+	// pauseMissing is that of a provider that is not installed.
+	pauseMissing = time.Minute
+)
+
+// pause is the wait after a number of attempts: 5 s, doubled up to 30 min, less
+// up to a fifth of it, so that what failed at once is not tried at once again.
+func pause(attempts int, id uuid.UUID) time.Duration {
+	wait := pauseFirst
 	for range attempts - 1 {
-		if wait *= 2; wait > 15*time.Minute {
-			return 15 * time.Minute
+		if wait *= 2; wait >= pauseMost {
+			wait = pauseMost
+			break
 		}
 	}
-	return wait
+	h := fnv.New32a()
+	_, _ = h.Write(append(id[:], byte(attempts))) // it never fails
+	return wait - wait/5*time.Duration(h.Sum32()%1000)/1000
+}
+
+// adopt moves what an earlier version kept of a clean-up in a row's metadata into
+// its columns.
+func adopt(l *environment.Lease) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(l.Metadata, &m) != nil || m["cleanup"] == nil {
+		return
+	}
+	var old struct {
+		Outcome  environment.LeaseStatus `json:"outcome"`
+		Attempts int                     `json:"attempts"`
+		NextAt   *time.Time              `json:"nextAt"`
+		Error    *string                 `json:"error"`
+	}
+	if json.Unmarshal(m["cleanup"], &old) == nil && l.CleanupOutcome == "" {
+		l.CleanupOutcome, l.CleanupAttempts, l.CleanupNextAt, l.CleanupError = old.Outcome, old.Attempts, old.NextAt, old.Error
+	}
+	delete(m, "cleanup")
+	l.Metadata = nil
+	if len(m) > 0 {
+		l.Metadata, _ = json.Marshal(m) // it was read from JSON
+	}
+}
+
+// meant is the state in which a lease ends when nothing of it is left.
+func meant(l environment.Lease) environment.LeaseStatus {
+	switch l.CleanupOutcome {
+	case "":
+		return environment.LeaseExpired
+	case environment.LeaseRetained: // it should have been kept
+		if l.FailureReason != nil {
+			return environment.LeaseFailed
+		}
+		return environment.LeaseReleased
+	}
+	return l.CleanupOutcome
+}
+
+// enqueue makes a lease wait for its clean-up, due at once.
+func (s *Service) enqueue(l *environment.Lease, outcome environment.LeaseStatus, reason string) {
+	l.Status, l.CleanupStatus, l.CleanupOutcome = environment.LeasePendingCleanup, new(cleanupPending), outcome
+	l.CleanupAttempts, l.CleanupError, l.CleanupNextAt, l.CleanupClaimUntil, l.DeadLetterAt = 0, nil, new(s.now()), nil, nil
+	if reason != "" {
+		l.FailureReason = &reason
+	}
+}
+
+// count notes an attempt that failed, and when the next one is due.
+func (s *Service) count(l *environment.Lease, id uuid.UUID, code string) {
+	now := s.now()
+	l.CleanupAttempts++
+	l.CleanupError, l.CleanupClaimUntil = &code, nil
+	l.CleanupNextAt = new(now.Add(pause(l.CleanupAttempts, id)))
+	l.CleanupStatus = new(cleanupPending)
+	if l.CleanupAttempts >= givenUp {
+		l.CleanupStatus = new(cleanupFailed)
+		if l.DeadLetterAt == nil {
+			l.DeadLetterAt = &now
+		}
+	}
 }
 
 // postpone notes a release that did not go through.
 func (s *Service) postpone(l *environment.Lease, code string) {
-	if l.Status.Ended() {
-		return
-	}
-	plan := cleanupOf(l.Metadata)
-	plan.Attempts++
-	plan.Error = code
-	plan.NextAt = s.now().Add(pause(plan.Attempts))
-	l.Metadata = plan.into(l.Metadata)
-	status := cleanupPending
-	if plan.Attempts >= givenUp {
-		status = cleanupFailed
-	}
-	l.Status, l.CleanupStatus = environment.LeasePendingCleanup, &status
+	l.CleanupOutcome = meant(*l) // what could not be stopped is destroyed
+	s.count(l, l.ID, code)
+	l.Status = environment.LeasePendingCleanup
 	if l.FailureReason == nil {
-		l.FailureReason = &code
+		l.FailureReason = new(reasonCleanup)
 	}
+}
+
+// poke says that a clean-up is due now.
+func (s *Service) poke() {
+	select {
+	case s.due <- struct{}{}:
+	default:
+	}
+}
+
+// cleaned clears what a row says of its clean-up, but for how it ended.
+func cleaned(l *environment.Lease) {
+	l.CleanupStatus = new(cleanupSuccess)
+	l.CleanupNextAt, l.CleanupClaimUntil, l.DeadLetterAt, l.CleanupError = nil, nil, nil, nil
+}
+
+// spec opens what a clean-up of a lease needs, by the configuration that the lease
+// itself was made with.
+func (s *Service) cleanupSpec(ctx context.Context, l environment.Lease, ref environment.Ref) (environment.Spec, error) {
+	spec := environment.Spec{Driver: ref.Driver, Config: ref.Config}
+	if s.specs != nil {
+		var err error
+		if spec, err = s.specs.CleanupSpec(ctx, l.EnvironmentID, &l.CompanyID, ref.Driver, ref.Config); err != nil {
+			return spec, err
+		}
+	}
+	spec.CompanyID, spec.RunID, spec.OwnerKind = &l.CompanyID, l.RunID, l.OwnerKind
+	spec.IdempotencyKey, spec.InstanceID = ref.LeaseKey, s.opts.InstanceID
+	return spec, nil
 }

@@ -2,6 +2,7 @@
 package leasing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -70,6 +71,8 @@ type Store interface {
 	// something, whose server is dead, and whose run has ended or is none. Those
 	// of owner, who asks and so lives, are not among them.
 	OrphanedLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error)
+	// Record writes an entry of the log that goes with no change of a row.
+	Record(context.Context, environment.Activity) error
 }
 
 // Scope is for whom a sandbox may be picked up again.
@@ -114,6 +117,9 @@ type Filter struct {
 type Options struct {
 	Owner      uuid.UUID // this server
 	InstanceID uuid.UUID // the installation, in the labels of all that is made
+	// ReconcileEvery is the time between comparisons of rows with what providers
+	// hold; 0: ReconcileEvery.
+	ReconcileEvery time.Duration
 }
 
 // Service gives out leases.
@@ -126,20 +132,29 @@ type Service struct {
 	now     func() time.Time
 	log     *slog.Logger
 
+	// due says that a clean-up waits that need not wait for the next look.
+	due chan struct{}
+	// slots has one for each clean-up under way.
+	slots chan struct{}
+
 	mu sync.Mutex
-	// stranded are leases of which nothing came and whose rows could not be
-	// written then, with the reason. After a restart they are orphans.
-	stranded map[uuid.UUID]string
+	// stranded are leases that have to end and whose rows could not be written
+	// then. After a restart they are orphans.
+	stranded map[uuid.UUID]ending
+	held     map[uuid.UUID]holding
 }
 
-// New returns the service.
+// New returns the service. Nothing is beaten for, and nothing swept, before Run.
 func New(store Store, specs Specs, drivers environment.Drivers, opts Options, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{store: store, specs: specs, drivers: drivers, opts: opts, owner: opts.Owner, now: now, log: log, stranded: map[uuid.UUID]string{}}
+	opts.ReconcileEvery = cmp.Or(opts.ReconcileEvery, ReconcileEvery)
+	return &Service{store: store, specs: specs, drivers: drivers, opts: opts, owner: opts.Owner, now: now, log: log,
+		due: make(chan struct{}, 1), slots: make(chan struct{}, cleanUpAtOnce),
+		stranded: map[uuid.UUID]ending{}, held: map[uuid.UUID]holding{}}
 }
 
 // Limits on a driver's part, and how long it may take to return after them.
 const (
-	AcquireLimit = 30 * time.Second
+	AcquireLimit = 30 * time.Second // of drivers without a startup budget
 	ReleaseLimit = 15 * time.Second
 	patience     = 2 * time.Second
 )

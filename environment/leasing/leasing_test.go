@@ -251,7 +251,7 @@ func TestFinish_driverFailsAndIsTriedAgain(t *testing.T) {
 			t.Errorf("got %s %s, want people told", l.Status, *l.CleanupStatus)
 		}
 		b.driver.onRelease(nil)
-		time.Sleep(20 * time.Minute)
+		time.Sleep(40 * time.Minute)
 		if l = b.get(l.ID); l.Status != environment.LeaseExpired || *l.CleanupStatus != "success" || *l.FailureReason != "cancelled" {
 			t.Errorf("got %+v, want the outcome that was meant, and success", l)
 		}

@@ -5,96 +5,247 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"berth/environment"
-	"berth/environment/access"
 	"berth/environment/crew"
 
 	"github.com/google/uuid"
 )
 
-// Words of Lease.CleanupStatus.
+// Why leases end, beside the codes of drivers.
 const (
-	cleanupPending = "pending"
-	cleanupSuccess = "success"
-	cleanupFailed  = "failed"
+	reasonInterrupted = "interrupted" // its server died
+	reasonCancelled   = "cancelled"
+	reasonExpired     = "lease_expired" // nobody said any more that it is in use, or its time was over
+	reasonWork        = "adapter_or_run_failure"
+	reasonCleanup     = "release_cleanup_failed"
 )
 
-// interrupted is why a lease ended whose server died.
-const interrupted = "interrupted"
+// Words of Receipt.Outcome.
+const (
+	outcomeDestroyed = "destroyed"
+	outcomeStopped   = "stopped"
+	outcomeGone      = "gone"
+)
 
-// Finish releases a lease after its work: status releasing, the driver's
-// Release with a deadline outside any transaction, then outcome (released,
-// failed, expired) with the receipt; pending_cleanup when the driver failed,
-// which is not an error: the sweep goes on with it. A lease that has ended
-// already is returned as it is.
+// Finish releases a lease after its work: status releasing, the driver's Release
+// with a deadline outside any transaction, then outcome (released, failed, expired)
+// with the receipt, or retained where the policy keeps the sandbox; pending_cleanup
+// when the driver failed or gave no receipt that is worth anything, which is not an
+// error: the queue goes on with it. A lease that has ended already, or that somebody
+// is releasing, is returned as it is.
 func (s *Service) Finish(ctx context.Context, id uuid.UUID, spec environment.Spec, outcome environment.LeaseStatus, reason string) (environment.Lease, error) {
-	return s.finish(ctx, environment.System(), id, spec, outcome, reason)
+	return s.finish(ctx, environment.System(), id, spec, ending{outcome: outcome, reason: reason})
 }
 
-func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.UUID, spec environment.Spec, outcome environment.LeaseStatus, reason string) (environment.Lease, error) {
+// ending is how a lease is to end.
+type ending struct {
+	outcome environment.LeaseStatus
+	reason  string
+	destroy bool // whatever its policy says
+}
+
+func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.UUID, spec environment.Spec, e ending) (environment.Lease, error) {
+	s.LetGo(id)
 	var entry environment.Activity
+	var mine bool
 	lease, err := s.update(ctx, id, func(l *environment.Lease) error {
 		entry = environment.Activity{}
-		switch l.Status {
-		case environment.LeaseAcquiring: // the driver never said that it made something
-			s.end(l, environment.LeaseFailed, cmp.Or(reason, interrupted))
-			entry = s.ended(ctx, actor, "environment.lease_failed", *l)
-		case environment.LeaseActive, environment.LeaseRetained:
-			l.Status = environment.LeaseReleasing
-			plan := cleanup{Outcome: outcome}
-			l.Metadata = plan.into(l.Metadata)
-			if reason != "" {
-				l.FailureReason = &reason
+		adopt(l)
+		if l.Status == environment.LeaseAcquiring { // the driver never said that it made something
+			reason := cmp.Or(e.reason, reasonInterrupted)
+			if l.Borrowed() {
+				s.end(l, environment.LeaseFailed, reason)
+			} else {
+				s.enqueue(l, environment.LeaseFailed, reason)
 			}
+			entry = s.ended(ctx, actor, "environment.lease_failed", *l)
 		}
-		if !l.Status.Ended() {
-			l.Owner, l.LastUsedAt = s.owner, s.now()
+		if mine = !l.Status.Ended() && s.free(*l); !mine {
+			return nil
 		}
+		if l.Status == environment.LeaseActive || l.Status == environment.LeaseRetained {
+			s.beginRelease(l, e.outcome, e.reason, e.destroy)
+		}
+		if e.destroy && l.Status == environment.LeaseReleasing && l.CleanupOutcome == environment.LeaseRetained {
+			l.CleanupOutcome = meant(*l)
+		}
+		s.claim(l)
 		return nil
 	}, &entry)
-	if err != nil || lease.Status.Ended() {
+	if err != nil && crew.Transient(err) {
+		s.strand(id, e)
+	}
+	if err != nil || !mine {
 		return lease, err
 	}
 	return s.letGo(ctx, actor, lease, spec)
 }
 
+// free reports whether nobody is at the release of a lease: two at once could
+// reach a sandbox that the next holder has by then.
+func (s *Service) free(l environment.Lease) bool {
+	return l.Borrowed() || l.CleanupClaimUntil == nil || !l.CleanupClaimUntil.After(s.now())
+}
+
+// claim takes a release, for as long as the driver may take.
+func (s *Service) claim(l *environment.Lease) {
+	now := s.now()
+	l.Owner, l.LastUsedAt = s.owner, now
+	if !l.Borrowed() {
+		l.CleanupClaimUntil = new(now.Add(cleanupHold))
+	}
+}
+
+// beginRelease takes a lease from its holder, or from the shelf, and says what is
+// to become of it.
+func (s *Service) beginRelease(l *environment.Lease, outcome environment.LeaseStatus, reason string, destroy bool) {
+	wasActive := l.Status == environment.LeaseActive
+	l.Status, l.CleanupOutcome, l.LastUsedAt, l.Owner = environment.LeaseReleasing, outcome, s.now(), s.owner
+	if reason != "" {
+		l.FailureReason = &reason
+	}
+	if l.Borrowed() || destroy || !wasActive {
+		return
+	}
+	ref, _ := refOf(*l) // what cannot be read keeps nothing
+	rules := environment.LeaseRulesOf(ref.Config)
+	rules.Policy = l.Policy
+	sound := !slices.Contains(unsound, reason)
+	keep, retain := rules.Next(outcome, sound)
+	if !keep {
+		return
+	}
+	if l.CleanupOutcome = environment.LeaseRetained; !rules.Policy.Reuses() || !sound {
+		l.ScopeKey = nil // to be looked at, not to be used again
+		l.RetainSec = int(retain.Seconds())
+	}
+	if outcome == environment.LeaseFailed && l.FailureReason == nil {
+		l.FailureReason = new(reasonWork)
+	}
+}
+
+// unsound are the reasons after which a sandbox is not picked up again.
+var unsound = []string{environment.CodeSandboxGone, environment.CodeSandboxMismatch, environment.CodeTerminationUnproven, reasonResumeMismatch}
+
 // letGo asks the driver to release what a lease in releasing or pending_cleanup
 // holds, and stores what came of it.
 func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease environment.Lease, spec environment.Spec) (environment.Lease, error) {
-	ref, err := s.Ref(lease, spec)
-	var receipt environment.Receipt
-	var entry environment.Activity
-	if err == nil {
-		receipt, err = s.callRelease(ctx, ref, dispositionOf(lease.Driver))
-	}
+	ref, receipt, err := s.release(ctx, lease, spec)
 	if err != nil {
-		s.log.Warn("release a lease", "lease", lease.ID, "driver", lease.Driver, "err", err)
-		return s.update(ctx, lease.ID, func(l *environment.Lease) error {
-			s.postpone(l, environment.CodeOf(err))
-			entry = s.postponed(ctx, actor, *l)
-			return nil
-		}, &entry)
+		return s.notYet(ctx, actor, lease, err)
 	}
+	var entry environment.Activity
 	return s.update(ctx, lease.ID, func(l *environment.Lease) error {
-		if entry = (environment.Activity{}); l.Status.Ended() {
+		if entry = (environment.Activity{}); l.Status != environment.LeaseReleasing && l.Status != environment.LeasePendingCleanup {
 			return nil // somebody else came first
 		}
-		plan := cleanupOf(l.Metadata)
-		s.end(l, plan.outcome(), "")
-		l.Metadata = cleanup{}.into(l.Metadata)
-		success := cleanupSuccess
-		l.CleanupStatus = &success
-		entry = s.ended(ctx, actor, releasedOr(*l, actor), *l)
-		if plan.Attempts > 0 {
-			entry.Details["failedAttempts"] = plan.Attempts
+		adopt(l)
+		if ref.ProviderID == "" && !l.Borrowed() && receipt.Outcome == outcomeGone && s.now().Before(s.settled(*l, ref)) {
+			l.CleanupNextAt, l.CleanupClaimUntil = new(s.settled(*l, ref)), nil // it may still come
+			return nil
 		}
+		entry = s.conclude(ctx, actor, l, receipt)
+		var err error
 		l.Receipt, err = json.Marshal(receipt)
 		return err
 	}, &entry)
 }
 
-// callRelease is the driver's part.
+// conclude ends a lease of which nothing is left, or puts it on the shelf.
+func (s *Service) conclude(ctx context.Context, actor environment.Actor, l *environment.Lease, receipt environment.Receipt) environment.Activity {
+	failed := l.CleanupAttempts
+	action := ""
+	if l.CleanupOutcome == environment.LeaseRetained && l.Status == environment.LeaseReleasing && receipt.Outcome == outcomeStopped {
+		cleaned(l)
+		l.Status, l.LastUsedAt, l.CleanupOutcome, l.CleanupStatus = environment.LeaseRetained, s.now(), "", nil
+		action = "environment.lease_retained"
+	} else {
+		s.end(l, meant(*l), "")
+		cleaned(l)
+		action = releasedOr(*l, actor)
+	}
+	entry := s.ended(ctx, actor, action, *l)
+	if failed > 0 {
+		entry.Details["failedAttempts"] = failed
+	}
+	return entry
+}
+
+// notYet stores that a release did not go through.
+func (s *Service) notYet(ctx context.Context, actor environment.Actor, lease environment.Lease, cause error) (environment.Lease, error) {
+	missing := errors.Is(cause, errMissing)
+	stopped := ctx.Err() != nil && !lease.Borrowed()
+	if !missing {
+		s.log.Warn("release a lease", "lease", lease.ID, "driver", lease.Driver, "err", cause)
+	}
+	var entry environment.Activity
+	after, err := s.update(ctx, lease.ID, func(l *environment.Lease) error {
+		if entry = (environment.Activity{}); l.Status != environment.LeaseReleasing && l.Status != environment.LeasePendingCleanup {
+			return nil
+		}
+		adopt(l)
+		switch {
+		case missing:
+			s.deferUntilInstalled(l)
+		case stopped: // it was broken off, which says nothing of the target
+			l.CleanupClaimUntil = new(s.now().Add(patience))
+		default:
+			s.postpone(l, codeOf(*l, cause))
+			entry = s.postponed(ctx, actor, *l)
+		}
+		return nil
+	}, &entry)
+	if err != nil && crew.Transient(err) || after.Status == environment.LeaseReleasing {
+		s.strand(lease.ID, ending{outcome: meant(lease)})
+	}
+	return after, err
+}
+
+// release is the driver's part, with what it needs for it.
+func (s *Service) release(ctx context.Context, lease environment.Lease, spec environment.Spec) (environment.Ref, environment.Receipt, error) {
+	ref, err := refOf(lease)
+	if err != nil {
+		return ref, environment.Receipt{}, err
+	}
+	if _, ok := s.drivers.Driver(ref.Key()); !ok && !lease.Borrowed() {
+		return ref, environment.Receipt{}, errMissing
+	}
+	if spec.Driver == "" && !lease.Borrowed() {
+		if spec, err = s.cleanupSpec(ctx, lease, ref); err != nil {
+			return ref, environment.Receipt{}, err
+		}
+	}
+	ref.Spec = spec
+	how := dispositionOf(lease.Driver)
+	if lease.Status == environment.LeaseReleasing && lease.CleanupOutcome == environment.LeaseRetained {
+		how = environment.StopAndRetain
+	}
+	receipt, err := s.callRelease(ctx, ref, how)
+	if err == nil {
+		err = confirm(lease, ref, how, receipt)
+	}
+	return ref, receipt, err
+}
+
+var errMissing = errors.New("its driver is not installed")
+
+// confirm judges a receipt: it is worth something when it is of what the lease
+// holds and says that nothing goes on there.
+func confirm(lease environment.Lease, ref environment.Ref, how environment.Disposition, receipt environment.Receipt) error {
+	if lease.Borrowed() {
+		return nil
+	}
+	said := receipt.Outcome == outcomeDestroyed || receipt.Outcome == outcomeGone || receipt.Outcome == outcomeStopped && how == environment.StopAndRetain
+	same := ref.ProviderID == "" || receipt.ProviderID == ref.ProviderID || receipt.Outcome == outcomeGone && receipt.ProviderID == ""
+	if said && same {
+		return nil
+	}
+	return environment.Unavailable(environment.CodeCleanupUnconfirmed, "The provider did not confirm that the sandbox is gone.")
+}
+
+// callRelease asks the driver, with a deadline.
 func (s *Service) callRelease(ctx context.Context, ref environment.Ref, d environment.Disposition) (environment.Receipt, error) {
 	driver, ok := s.drivers.Driver(ref.Key())
 	if !ok {
@@ -130,29 +281,4 @@ func dispositionOf(driver string) environment.Disposition {
 		return environment.Keep
 	}
 	return environment.Destroy
-}
-
-// Release is an operator's release of a lease. A lease whose run is under way
-// is KindConflict with code lease_in_use; one that has ended is returned as it
-// is; one that waits for clean-up is tried at once.
-func (s *Service) Release(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Lease, error) {
-	if err := access.May(actor, access.ManageLeases, access.Instance); err != nil {
-		return environment.Lease{}, err
-	}
-	lease, err := s.store.Lease(ctx, id)
-	if err != nil || lease.Status.Ended() {
-		return lease, err
-	}
-	if lease.RunID != nil {
-		run, err := s.store.Run(ctx, *lease.RunID)
-		if err != nil && environment.KindOf(err) != environment.KindNotFound {
-			return environment.Lease{}, err
-		}
-		if err == nil && !run.Status.Ended() {
-			return environment.Lease{}, environment.Conflict("lease_in_use", "A run is using this lease.").
-				Remedy("Cancel the run, or wait until it ends.").With("runId", run.ID.String())
-		}
-	}
-	// The release goes on when the one who asked hangs up.
-	return s.finish(context.WithoutCancel(ctx), actor, id, environment.Spec{}, environment.LeaseReleased, "")
 }

@@ -18,56 +18,94 @@ const (
 	sweepAtOnce = 8
 )
 
-// Run sweeps what dead servers left until ctx ends.
+// Run beats for what this process holds, sweeps what dead servers left and what
+// expired, works off the queue of clean-ups, and compares the rows with what
+// providers hold, until ctx ends. None of them waits for another.
 func (s *Service) Run(ctx context.Context) error {
+	var group sync.WaitGroup
+	group.Go(func() { s.beats(ctx) })
+	group.Go(func() { s.sweeps(ctx) })
+	group.Go(func() { s.cleanUps(ctx) })
+	group.Go(func() { s.reconciles(ctx) })
+	group.Wait()
+	return nil
+}
+
+// sweeps is the loop of sweep.
+func (s *Service) sweeps(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		if _, err := s.Tick(ctx); err != nil && ctx.Err() == nil {
+		if _, err := s.sweep(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("sweep leases", "err", err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-tick.C:
 		}
 	}
 }
 
-// Tick takes over a batch of what dead servers left and lets it go, then tries
-// again what this server could not clean up before. It returns how many leases
-// it touched.
+// Tick takes over a batch of what dead servers left and of what expired and lets
+// it go, then works off what of the queue is due. It returns how many leases it
+// touched.
 func (s *Service) Tick(ctx context.Context) (int, error) {
+	n, err := s.sweep(ctx)
+	if err != nil {
+		return n, err
+	}
+	var group sync.WaitGroup
+	due, err := s.startDue(ctx, &group)
+	group.Wait()
+	return n + due, err
+}
+
+func (s *Service) sweep(ctx context.Context) (int, error) {
 	s.endStranded(ctx)
 	orphans, err := s.store.OrphanedLeases(ctx, s.owner, sweepBatch)
 	if err != nil {
 		return 0, err
 	}
 	n := s.each(ctx, orphans, func(l environment.Lease) error {
-		_, err := s.Finish(ctx, l.ID, environment.Spec{}, environment.LeaseExpired, interrupted)
-		return err
+		return s.endLeft(ctx, l.ID, ending{outcome: environment.LeaseExpired, reason: reasonInterrupted})
 	})
-	filter := Filter{Status: environment.LeasePendingCleanup, Limit: 1000}
-	page, err := s.store.Leases(ctx, filter)
+	expired, err := s.store.ExpiredLeases(ctx, s.owner, sweepBatch)
 	if err != nil {
 		return n, err
 	}
-	n += s.each(ctx, page.Items, func(l environment.Lease) error {
-		_, err := s.letGo(ctx, environment.System(), l, environment.Spec{})
+	n += s.each(ctx, expired, func(l environment.Lease) error {
+		if s.beatsFor(l.ID) {
+			return nil // the next beat says so
+		}
+		err := s.endLeft(ctx, l.ID, ending{outcome: environment.LeaseExpired, reason: reasonExpired})
+		if environment.CodeOf(err) == environment.CodeLeaseInUse {
+			return nil // it is being picked up at this moment
+		}
 		return err
 	})
 	return n, nil
 }
 
-// each does work for the leases of this server whose time has come, several at
-// once so that one slow target does not hold up the rest.
+// endLeft ends a lease that nobody else will end: what does not go through now is
+// tried again by this server as long as it lives.
+func (s *Service) endLeft(ctx context.Context, id uuid.UUID, e ending) error {
+	lease, err := s.finish(ctx, environment.System(), id, environment.Spec{}, e)
+	if lease.Status.InUse() {
+		s.strand(id, e)
+	}
+	return err
+}
+
+// each does work for leases, several at once so that one slow target does not hold
+// up the rest.
 func (s *Service) each(ctx context.Context, leases []environment.Lease, work func(environment.Lease) error) int {
 	n := 0
 	var group sync.WaitGroup
 	slots := make(chan struct{}, sweepAtOnce)
 	for _, l := range leases {
-		if l.Owner != s.owner || !cleanupOf(l.Metadata).due(s.now()) || ctx.Err() != nil {
-			continue
+		if ctx.Err() != nil {
+			break
 		}
 		n++
 		slots <- struct{}{}
@@ -82,10 +120,10 @@ func (s *Service) each(ctx context.Context, leases []environment.Lease, work fun
 	return n
 }
 
-func (s *Service) strand(id uuid.UUID, reason string) {
+func (s *Service) strand(id uuid.UUID, e ending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stranded[id] = reason
+	s.stranded[id] = e
 }
 
 // endStranded ends the rows that could not be written before.
@@ -93,9 +131,13 @@ func (s *Service) endStranded(ctx context.Context) {
 	s.mu.Lock()
 	left := maps.Clone(s.stranded)
 	s.mu.Unlock()
-	for id, reason := range left {
-		if _, err := s.Finish(ctx, id, environment.Spec{}, environment.LeaseFailed, reason); err != nil && crew.Transient(err) {
+	for id, e := range left {
+		lease, err := s.finish(ctx, environment.System(), id, environment.Spec{}, e)
+		if err != nil && crew.Transient(err) {
 			return
+		}
+		if lease.Status.InUse() {
+			continue
 		}
 		s.mu.Lock()
 		delete(s.stranded, id)

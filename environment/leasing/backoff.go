@@ -1,3 +1,0 @@
-package leasing
-
-import _ "github.com/cenkalti/backoff/v5"

@@ -1,0 +1,74 @@
+package leasing
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"berth/environment"
+)
+
+const (
+	cleanUpAtOnce = 16
+	// cleanupHold is how long a release belongs to the server that began it: longer
+	// than the driver may take.
+	cleanupHold = ReleaseLimit + patience + 8*time.Second
+)
+
+// cleanUps is the loop that works off the queue. It begins what is due as soon as
+// there is room for it, and waits for none of it before the next look.
+func (s *Service) cleanUps(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		if _, err := s.startDue(ctx, &group); err != nil && ctx.Err() == nil {
+			s.log.Warn("claim clean-ups", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-s.due:
+		}
+	}
+}
+
+// startDue claims as many due clean-ups as there is room for and begins them, each
+// in a goroutine of group. It returns how many those were.
+func (s *Service) startDue(ctx context.Context, group *sync.WaitGroup) (int, error) {
+	room := cap(s.slots) - len(s.slots)
+	if room == 0 {
+		return 0, nil
+	}
+	claimed, err := s.store.ClaimCleanups(ctx, s.owner, room, cleanupHold)
+	for _, l := range claimed {
+		s.slots <- struct{}{}
+		group.Go(func() {
+			defer func() {
+				<-s.slots
+				if len(claimed) == room {
+					s.poke() // there may be more
+				}
+			}()
+			adopt(&l)
+			if _, err := s.letGo(ctx, environment.System(), l, environment.Spec{}); err != nil && ctx.Err() == nil {
+				s.log.Error("clean up after a lease", "lease", l.ID, "err", err)
+			}
+		})
+	}
+	return len(claimed), err
+}
+
+// deferUntilInstalled makes a lease wait for its driver, which is nobody's failed
+// attempt.
+func (s *Service) deferUntilInstalled(l *environment.Lease) {
+	attempts, dead := l.CleanupAttempts, l.DeadLetterAt
+	s.enqueue(l, meant(*l), "")
+	l.CleanupAttempts, l.DeadLetterAt = attempts, dead
+	l.CleanupNextAt, l.CleanupError = new(s.now().Add(pauseMissing)), new(environment.CodeProviderUnavailable)
+	if l.FailureReason == nil {
+		l.FailureReason = new(reasonCleanup)
+	}
+}
