@@ -13,6 +13,7 @@ import (
 	"berth/environment"
 	"berth/environment/catalogue"
 	"berth/environment/environmenttest"
+	"berth/environment/leasing"
 	"berth/environment/probing"
 
 	"github.com/google/uuid"
@@ -27,6 +28,7 @@ type bed struct {
 	store  *environmenttest.Store
 	faulty *faultyStore
 	driver *fakeDriver
+	boxes  *sandboxDriver
 	specs  *fakeSpecs
 	node   uuid.UUID
 	owner  uuid.UUID // the server that is up
@@ -37,7 +39,7 @@ type bed struct {
 func newBed(t *testing.T, parallel int) *bed {
 	t.Helper()
 	store := environmenttest.NewStore(time.Now)
-	b := &bed{t: t, store: store, faulty: &faultyStore{Store: store}, driver: &fakeDriver{}, specs: &fakeSpecs{}, node: environment.NewID()}
+	b := &bed{t: t, store: store, faulty: &faultyStore{Store: store}, driver: &fakeDriver{}, boxes: newSandboxes(), specs: &fakeSpecs{}, node: environment.NewID()}
 	b.store.TurnOn()
 	b.serve(parallel)
 	t.Cleanup(func() { b.stop() })
@@ -53,9 +55,12 @@ func (b *bed) serve(parallel int) {
 	if err := b.store.RegisterServer(ctx, owner, b.node, "test"); err != nil {
 		b.t.Fatal(err)
 	}
-	b.Service = probing.New(b.faulty, b.specs, nil, registry{b.driver}, b.store, probing.Options{Owner: owner, Parallel: parallel}, time.Now, slog.New(slog.DiscardHandler))
-	done := make(chan error, 1)
+	log := slog.New(slog.DiscardHandler)
+	leases := leasing.New(b.store, b.specs, b.drivers(), leasing.Options{Owner: owner, InstanceID: b.node}, time.Now, log)
+	b.Service = probing.New(b.faulty, b.specs, leases, b.drivers(), b.store, probing.Options{Owner: owner, Parallel: parallel}, time.Now, log)
+	done := make(chan error, 2)
 	go func() { done <- b.Run(ctx) }()
+	go func() { done <- leases.Run(ctx) }()
 	beats := make(chan struct{})
 	go func() {
 		defer close(beats)
@@ -73,8 +78,10 @@ func (b *bed) serve(parallel int) {
 	synctest.Wait()
 	b.stop = sync.OnceFunc(func() {
 		cancel()
-		if err := <-done; err != nil {
-			b.t.Errorf("Run: %v", err)
+		for range 2 {
+			if err := <-done; err != nil {
+				b.t.Errorf("Run: %v", err)
+			}
 		}
 		<-beats
 	})
@@ -131,7 +138,13 @@ func (b *bed) health(id uuid.UUID) environment.Health {
 
 var operator = environment.LocalOperator()
 
-type registry struct{ driver environment.Driver }
+// registry has the driver for hosts, and that for sandboxes.
+type registry struct {
+	driver environment.Driver
+	boxes  *sandboxDriver
+}
+
+func (b *bed) drivers() registry { return registry{b.driver, b.boxes} }
 
 func (r registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
 	switch key.Driver {
@@ -139,10 +152,20 @@ func (r registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
 		return r.driver, true
 	case "mute": // can do nothing beyond leases
 		return mute{}, true
+	case environment.DriverSandbox:
+		switch key.Provider {
+		case environment.ProviderDocker, environment.ProviderFake:
+			return r.boxes, true
+		case "blind":
+			return blind{r.boxes}, true
+		}
 	}
 	return nil, false
 }
-func (r registry) Capabilities() []environment.Capabilities { return nil }
+
+func (r registry) Capabilities() []environment.Capabilities {
+	return []environment.Capabilities{{Driver: environment.DriverSandbox, Provider: environment.ProviderFake, Unsupported: r.boxes.why()}}
+}
 
 type mute struct{}
 
@@ -213,8 +236,17 @@ func silent(ctx context.Context, _ environment.Spec, report func(environment.Sta
 }
 
 type fakeSpecs struct {
-	mu   sync.Mutex
-	pins []string
+	mu        sync.Mutex
+	pins      []string
+	template  *uuid.UUID
+	secrets   string // of the versions that are referred to
+	admission environment.Admission
+}
+
+func (s *fakeSpecs) set(change func(*fakeSpecs)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(s)
 }
 
 func (*fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environment.SecretUse) (environment.Spec, []environment.EnvValue, error) {
@@ -222,7 +254,7 @@ func (*fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environme
 }
 
 func (*fakeSpecs) DraftSpec(_ context.Context, _ environment.Actor, company, _ *uuid.UUID, d environment.Draft) (environment.Spec, error) {
-	return environment.Spec{Driver: d.Driver, Config: json.RawMessage(`{}`), CompanyID: company}, nil
+	return environment.Spec{Driver: d.Driver, Config: json.RawMessage(`{"provider":"docker"}`), CompanyID: company}, nil
 }
 
 func (s *fakeSpecs) pinned() []string {
@@ -244,6 +276,29 @@ type faultyStore struct {
 	mu   sync.Mutex
 	away bool
 	lost bool // the answer of the next write of a new probe
+	used environment.Usage
+	ends map[uuid.UUID]ending
+}
+
+// ending is what a probe's end wrote.
+type ending struct {
+	probe  environment.Probe
+	change environment.QualificationChange
+}
+
+// ended is what was written of a probe, whose end is waited for.
+func (b *bed) ended(id uuid.UUID) ending {
+	b.t.Helper()
+	b.wait(id)
+	b.faulty.mu.Lock()
+	defer b.faulty.mu.Unlock()
+	return b.faulty.ends[id]
+}
+
+func (s *faultyStore) Usage(context.Context, uuid.UUID) (environment.Usage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used, nil
 }
 
 func (s *faultyStore) CreateProbe(ctx context.Context, p environment.Probe) (environment.Probe, bool, error) {
@@ -276,6 +331,12 @@ func (s *faultyStore) FinishProbe(ctx context.Context, p environment.Probe, q en
 	if err := s.gone(); err != nil {
 		return p, err
 	}
+	s.mu.Lock()
+	if s.ends == nil {
+		s.ends = map[uuid.UUID]ending{}
+	}
+	s.ends[p.ID] = ending{p, q}
+	s.mu.Unlock()
 	return s.Store.FinishProbe(ctx, p, q, a)
 }
 
@@ -299,10 +360,19 @@ func (*fakeSpecs) CompanyOf(_ context.Context, _ environment.Environment, given 
 	return given, nil
 }
 
-func (f *fakeSpecs) Fingerprints(context.Context, environment.Environment) (environment.Fingerprints, error) {
-	return environment.Fingerprints{Qualification: "q", Reuse: "r"}, nil
+func (s *fakeSpecs) Fingerprints(_ context.Context, e environment.Environment) (environment.Fingerprints, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	print := string(e.Config) + s.secrets
+	return environment.Fingerprints{Qualification: print, Reuse: print, Template: s.template}, nil
 }
 
-func (f *fakeSpecs) Admission(context.Context, environment.Environment, uuid.UUID) (environment.Admission, error) {
-	return environment.Admission{}, nil
+func (s *fakeSpecs) Admission(context.Context, environment.Environment, uuid.UUID) (environment.Admission, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.admission, nil
+}
+
+func (*fakeSpecs) CleanupSpec(_ context.Context, _, _ *uuid.UUID, driver string, config json.RawMessage) (environment.Spec, error) {
+	return environment.Spec{Driver: driver, Config: config}, nil
 }

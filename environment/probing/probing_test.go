@@ -148,7 +148,7 @@ func TestStart_refusals(t *testing.T) {
 		if _, err := b.Start(t.Context(), operator, b.env("ssh", "e", environment.StatusActive).ID, nil); environment.KindOf(err) != environment.KindUnavailable {
 			t.Errorf("after the end: %v, want unavailable", err)
 		}
-		early := probing.New(b.store, b.specs, nil, registry{b.driver}, b.store, probing.Options{}, time.Now, nil)
+		early := probing.New(b.store, b.specs, nil, b.drivers(), b.store, probing.Options{}, time.Now, nil)
 		if _, err := early.Start(t.Context(), operator, b.env("ssh", "f", environment.StatusActive).ID, nil); environment.KindOf(err) != environment.KindUnavailable {
 			t.Errorf("before Run: %v, want unavailable", err)
 		}
@@ -308,7 +308,7 @@ func TestCancel_fromAnotherServer(t *testing.T) {
 				}
 				p := b.start(env.ID)
 				synctest.Wait()
-				other := probing.New(b.store, b.specs, nil, registry{b.driver}, b.store, probing.Options{Owner: environment.NewID()}, time.Now, nil)
+				other := probing.New(b.store, b.specs, nil, b.drivers(), b.store, probing.Options{Owner: environment.NewID()}, time.Now, nil)
 				if _, err := other.Cancel(t.Context(), operator, p.ID); err != nil {
 					t.Fatal(err)
 				}
