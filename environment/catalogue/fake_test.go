@@ -26,6 +26,14 @@ type bench struct {
 	local  environment.Environment
 	actor  environment.Actor
 	absent map[string]bool // drivers that are not installed
+	// sandboxes are those of the driver sandbox, by provider.
+	sandboxes map[string]offered
+}
+
+// offered is a driver as a registry has it.
+type offered struct {
+	environment.Driver
+	caps environment.Capabilities
 }
 
 func newBench(t *testing.T) *bench {
@@ -33,7 +41,7 @@ func newBench(t *testing.T) *bench {
 	began, calls := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), atomic.Int64{}
 	now := func() time.Time { return began.Add(time.Duration(calls.Add(1)) * time.Second) }
 	b := &bench{t: t, store: environmenttest.NewStore(time.Now), ssh: &fakeSSH{}, log: &strings.Builder{},
-		actor: environment.LocalOperator(), absent: map[string]bool{}}
+		actor: environment.LocalOperator(), absent: map[string]bool{}, sandboxes: map[string]offered{}}
 	log := slog.New(slog.NewTextHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	b.Service = catalogue.New(b.store, registry{b}, environmenttest.Vault{}, now, log)
 	local, err := b.EnsureLocal(t.Context(), true)

@@ -19,6 +19,8 @@ func (c *planned) key(p environment.Patch) (environment.DriverKey, bool) {
 	provider := ""
 	if c.old != nil && c.old.Driver == c.next.Driver {
 		provider = environment.ProviderOf(c.old.Config)
+	} else if !c.s.hasSandboxes() {
+		return environment.DriverKey{}, false // the field driver has its problem already
 	}
 	if raw, sent := p.Config[providerKey]; sent {
 		provider = ""
