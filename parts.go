@@ -112,6 +112,7 @@ func (p *parts) openDrivers(o cli.ServeOptions) error {
 				return p.catalogue.PinFirstUse(ctx, id, knownHosts)
 			}),
 		})},
+		p.fakeEntry(o),
 	)
 	if err != nil {
 		return err

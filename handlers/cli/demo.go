@@ -170,7 +170,7 @@ func (d *demo) startServer(ctx context.Context) error {
 	d.served = make(chan error, 1)
 	go func() {
 		d.served <- d.a.hooks.Serve(server, ServeOptions{
-			Listen: d.listen, OtherPort: true, DataDir: filepath.Join(folder, "data"), Mode: "local_trusted", Log: "text",
+			Listen: d.listen, OtherPort: true, DataDir: filepath.Join(folder, "data"), Mode: "local_trusted", Log: "text", Fake: true,
 			RunGrace: environment.RunGrace, Getenv: d.a.env.Getenv, Err: log,
 			Ready: func(url string) { ready <- url },
 		})

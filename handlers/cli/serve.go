@@ -29,6 +29,7 @@ type ServeOptions struct {
 	Log         string // "text" or "json"
 	Keyset      string // "": keyset.json in the data folder
 	Dev         bool
+	Fake        bool // offers the fake sandbox provider without Dev
 	// TrustedProxies are whose X-Forwarded headers are believed.
 	TrustedProxies []netip.Prefix
 	RunGrace       time.Duration // shortened by tests
