@@ -28,6 +28,7 @@ func doctor(ctx context.Context, o cli.ServeOptions) []cli.Check {
 		checkShell(),
 		{Name: "SSH client", For: "ssh", OK: true, Found: "built in"},
 		checkAgent(o.Getenv("SSH_AUTH_SOCK")),
+		checkEngine(ctx),
 		checkProgram("sshd", "tests", "apt install openssh-server", "/usr/sbin/sshd", "sshd"),
 		checkProgram("Chromium", "tests", "apt install chromium", "chromium", "chromium-browser", "google-chrome"),
 		checkProgram("Node.js", "tests", "apt install nodejs npm", "node"),

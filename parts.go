@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/drivers"
+	"berth/drivers/docker"
 	"berth/drivers/local"
 	"berth/drivers/ssh"
 	"berth/environment"
@@ -103,15 +104,17 @@ func openParts(ctx context.Context, o cli.ServeOptions) (_ *parts, err error) {
 
 // openDrivers lists what ships.
 func (p *parts) openDrivers(o cli.ServeOptions) error {
+	overSSH := ssh.New(ssh.Options{
+		Log: p.log, AgentSocket: o.Getenv("SSH_AUTH_SOCK"), Now: time.Now,
+		OnPin: pinFirstUse(func(ctx context.Context, id uuid.UUID, knownHosts string) error {
+			return p.catalogue.PinFirstUse(ctx, id, knownHosts)
+		}),
+	})
 	var err error
 	p.drivers, err = drivers.NewRegistry(
 		drivers.Entry{DisplayName: "Local", Driver: local.New(local.Options{Log: p.log, DataDir: p.dir, Now: time.Now})},
-		drivers.Entry{DisplayName: "SSH", Driver: ssh.New(ssh.Options{
-			Log: p.log, AgentSocket: o.Getenv("SSH_AUTH_SOCK"), Now: time.Now,
-			OnPin: pinFirstUse(func(ctx context.Context, id uuid.UUID, knownHosts string) error {
-				return p.catalogue.PinFirstUse(ctx, id, knownHosts)
-			}),
-		})},
+		drivers.Entry{DisplayName: "SSH", Driver: overSSH},
+		drivers.Entry{DisplayName: "Docker", Driver: docker.New(docker.Options{Log: p.log, Now: time.Now, DialSSH: overSSH.DialSocket})},
 		p.fakeEntry(o),
 	)
 	if err != nil {

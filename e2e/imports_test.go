@@ -96,6 +96,7 @@ func guests() map[string][]string {
 		"golang.org/x/sync":                          {"", "handlers", "environment/probing", "environment/running", "drivers/ssh"},
 		"github.com/moby/moby":                       {"drivers/docker", "drivers/docker/enginetest"},
 		"github.com/containerd/errdefs":              {"drivers/docker"},
+		"github.com/opencontainers/image-spec":       {"drivers/docker"}, // the platform in the client's options
 		"github.com/creack/pty":                      {"drivers/fake"},
 		"github.com/cenkalti/backoff/v5":             {"environment/leasing"},
 		"github.com/santhosh-tekuri/jsonschema/v6":   {"environment/configschema"},
