@@ -42,6 +42,7 @@ func (p *parts) provisionOnHangup(ctx context.Context) error {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
+	p.log.Info("the managed sandbox's file is read again at SIGHUP", "file", p.managedFile)
 	for {
 		select {
 		case <-ctx.Done():
