@@ -14,7 +14,7 @@ import (
 const usageQuery = `
 	with today as (select date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' as began),
 	spans as (
-		select l.used_from, now() as used_until, 1 as active from environment_leases l
+		select case when l.used_until is null then l.used_from else now() end as used_from, now() as used_until, 1 as active from environment_leases l
 		where l.environment_id = $1 and l.status in ('acquiring', 'active', 'releasing')
 		union all
 		select l.used_from, l.used_until, 0 from environment_leases l, today

@@ -85,7 +85,7 @@ var insertLease = `insert into environment_leases (id, ` + leaseFields + `, crea
 // leaseArgs.
 var changeLease = `update environment_leases set ` + assignments(leaseFields, leaseValues("coalesce(used_until, now())")) + `, updated_at = now(),
 	heartbeat_at = case when ` + statusArg + ` in ('acquiring', 'active') then now() else heartbeat_at end,
-	used_until = case when not (` + inUse(statusArg) + `) then coalesce(used_until, now()) end
+	used_until = coalesce(used_until, case when not (` + inUse(statusArg) + `) then now() end)
 	where id = $1 and xmin = $39::xid`
 
 func assignments(columns string, values []string) string {

@@ -147,10 +147,10 @@ func bothLeases(ctx context.Context, tx *sqlx.Tx, from, to uuid.UUID) (kept, tak
 		return kept, taker, err
 	}
 	for _, r := range rows {
-		switch r.ID {
-		case from:
+		if r.ID == from {
 			kept = r
-		case to:
+		}
+		if r.ID == to {
 			taker = r
 		}
 	}

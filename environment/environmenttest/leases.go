@@ -56,11 +56,8 @@ func (s *Store) CreateLease(_ context.Context, l environment.Lease) error {
 // holder.
 func (s *Store) putLease(l environment.Lease, used span) error {
 	now := s.now()
-	switch {
-	case l.Status.InUse():
-		used.until = nil
-	case used.until == nil:
-		used.until = &now
+	if !l.Status.InUse() && used.until == nil {
+		used.until = &now // for good: what is picked up again is so by another lease
 	}
 	switch l.Status {
 	case environment.LeaseAcquiring, environment.LeaseActive:

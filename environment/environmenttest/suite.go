@@ -38,6 +38,15 @@ func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
 		{"sessions", testSessions}, {"keys", testKeys}, {"rights go", testRightsGo}, {"passwords", testPasswords},
 		{"key limit", testKeyLimit}, {"links", testLinks}, {"one link of many", testOneLinkOfMany}, {"link once", testLinkOnce}, {"first admin", testFirstAdmin}, {"password link", testPasswordLink},
 		{"slow-down", testSlowDown}, {"agents", testAgents}, {"agents' defaults", testAgentDefaults}, {"own work", testOwnWork},
+		{"lease fields", testLeaseFields}, {"C34_one_lease_of_a_scope", testOneLeaseOfAScope}, {"one holder of an object", testOneHolderOfAnObject},
+		{"one resumer", testOneResumer}, {"two writers of a lease", testTwoWriters}, {"hand over", testHandOver}, {"hand over races", testHandOverRaces},
+		{"lease times", testLeaseTimes}, {"beats", testBeats}, {"C38_expiry", testExpiry}, {"kept sandboxes expire", testKeptExpire},
+		{"taken once", testTakenOnce}, {"clean-ups", testCleanups}, {"lease reads", testLeaseReads}, {"retained", testRetained}, {"sources", testSources},
+		{"budget of leases", testBudgetOfLeases}, {"budget of minutes", testBudgetOfMinutes},
+		{"qualification", testQualification}, {"probes that do not qualify", testProbesThatDoNotQualify},
+		{"config changed during a probe", testConfigChangedDuringProbe}, {"revoking writes", testRevokingWrites}, {"revoking secrets", testRevokingSecrets},
+		{"C84_kept sandboxes of a deleted environment", testKeptOfDeleted}, {"intents keep secrets", testIntentsKeepSecrets},
+		{"managed sandbox", testManaged}, {"referred versions", testReferredVersions}, {"runs of sandboxes", testRunsOfSandboxes},
 		{"old drafts", testPruneDrafts}, {"old openings", testPruneAccesses}, {"remains", testRemains},
 	} {
 		t.Run(part.name, func(t *testing.T) {

@@ -29,6 +29,30 @@ const limit = time.Minute
 type Stores struct {
 	*store.DB
 	*store.Listener
+	url string
+}
+
+// Age makes every lease older, as if that time had passed for them by the
+// database's clock.
+func (s Stores) Age(ctx context.Context, d time.Duration) error {
+	db, err := sqlx.Open("postgres", s.url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	_, err = db.ExecContext(ctx, `
+		with past as (select $1::double precision * interval '1 second' as by)
+		update environment_leases set heartbeat_at = heartbeat_at - by, expires_at = expires_at - by, cleanup_next_at = cleanup_next_at - by,
+			cleanup_claim_until = cleanup_claim_until - by, used_from = used_from - by, used_until = used_until - by from past`, d.Seconds())
+	return err
+}
+
+// LongUp makes a database say that it started a day before it did, so that what
+// waits for a while after its start need not.
+func LongUp(t testing.TB, url string) {
+	t.Helper()
+	Exec(t, url, `create or replace function database_started() returns timestamptz language sql stable as
+		'select pg_postmaster_start_time() - interval ''1 day'' '`)
 }
 
 var _ environmenttest.Stores = Stores{}
@@ -79,11 +103,14 @@ func Listen(t testing.TB, db *store.DB) *store.Listener {
 	return l
 }
 
-// NewStores returns a fresh database with its notifications.
+// NewStores returns a fresh database with its notifications, which has been up for
+// a day.
 func NewStores(t testing.TB) Stores {
 	t.Helper()
-	db := New(t)
-	return Stores{DB: db, Listener: Listen(t, db)}
+	address := URL(t)
+	LongUp(t, address)
+	db := Open(t, address)
+	return Stores{DB: db, Listener: Listen(t, db), url: address}
 }
 
 // URL returns the address of a fresh, migrated database that is dropped when
