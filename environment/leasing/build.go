@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -21,10 +22,7 @@ func (s *Service) build(ctx, limited context.Context, driver environment.Driver,
 		err = environment.NewError(environment.KindInternal, environment.CodeLeaseAcquireFailed, "The driver did not say what it made.")
 	}
 	if err != nil {
-		if limit, ok := context.Cause(limited).(*environment.Error); ok && ctx.Err() == nil && environment.KindOf(err) == environment.KindInternal {
-			err = limit.Because(err)
-		}
-		return s.undo(ctx, lease, spec, err, watch.madeNothing())
+		return s.undo(ctx, lease, spec, late(ctx, limited, err), watch.madeNothing())
 	}
 	ref = complete(ref, spec)
 	if lease.Acquisition == nil {
@@ -39,6 +37,15 @@ func (s *Service) build(ctx, limited context.Context, driver environment.Driver,
 		return s.unstored(ctx, lease, ref, err), environment.Ref{}, fmt.Errorf("store the lease: %w", err)
 	}
 	return active, ref, nil
+}
+
+// late is a driver's error, or that the time was over where that is all it says.
+func late(ctx, limited context.Context, err error) error {
+	limit, ok := errors.AsType[*environment.Error](context.Cause(limited))
+	if ok && ctx.Err() == nil && environment.KindOf(err) == environment.KindInternal {
+		return limit.Because(err)
+	}
+	return err
 }
 
 // complete fills in what a driver may leave out of a Ref.

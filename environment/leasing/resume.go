@@ -34,7 +34,7 @@ func (s *Service) pickUp(ctx, limited context.Context, driver environment.Driver
 		return environment.Lease{}, environment.Ref{}, nil
 	}
 	lease.Resumes = &kept.ID
-	ref, err := s.resume(limited, driver, *kept, spec)
+	ref, err := s.resume(ctx, limited, driver, *kept, spec)
 	switch code := environment.CodeOf(err); code {
 	case "":
 		lease.Acquisition = new(environment.AcquisitionResumed)
@@ -115,7 +115,7 @@ func (s *Service) retire(ctx context.Context, kept environment.Lease, reason str
 
 // resume asks the driver again and again until it can tell, or the time of the
 // acquisition is over.
-func (s *Service) resume(limited context.Context, driver environment.Driver, kept environment.Lease, spec environment.Spec) (environment.Ref, error) {
+func (s *Service) resume(ctx, limited context.Context, driver environment.Driver, kept environment.Lease, spec environment.Spec) (environment.Ref, error) {
 	resumer, ok := driver.(environment.Resumer)
 	old, err := refOf(kept)
 	if !ok || err != nil {
@@ -124,15 +124,17 @@ func (s *Service) resume(limited context.Context, driver environment.Driver, kep
 	old.Spec = spec
 	pauses := backoff.NewExponentialBackOff() // with jitter
 	pauses.InitialInterval, pauses.MaxInterval = resumePause, resumePauseMax
+	var last error // the driver's, which says more than that the time is over
 	ref, err := backoff.Retry(limited, func() (environment.Ref, error) {
-		ref, err := crew.Call(limited, patience, func() (environment.Ref, error) { return resumer.Resume(limited, old, spec) })
-		if err != nil && !crew.Transient(err) {
-			err = backoff.Permanent(err)
+		var ref environment.Ref
+		ref, last = crew.Call(limited, patience, func() (environment.Ref, error) { return resumer.Resume(limited, old, spec) })
+		if last != nil && !crew.Transient(last) {
+			return ref, backoff.Permanent(last)
 		}
-		return ref, err
+		return ref, last
 	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
 	if err != nil {
-		return ref, err
+		return ref, late(ctx, limited, last)
 	}
 	if ref.ProviderID != "" && ref.ProviderID != old.ProviderID {
 		return ref, environment.NewError(environment.KindInternal, environment.CodeLeaseAcquireFailed, "The driver resumed another sandbox than it was asked for.")
