@@ -115,6 +115,11 @@ func (d *sandboxDriver) Release(ctx context.Context, ref environment.Ref, how en
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for i, spec := range d.made { // the answer of its making never came
+		if ref.ProviderID == "" && spec.IdempotencyKey == ref.LeaseKey {
+			ref.ProviderID = fmt.Sprintf("box-%d", i+1)
+		}
+	}
 	receipt := environment.Receipt{Outcome: "gone", ProviderID: ref.ProviderID}
 	if _, there := d.live[ref.ProviderID]; there {
 		if receipt.Outcome = "destroyed"; how == environment.StopAndRetain {

@@ -53,6 +53,10 @@ func (t *trial) nothingHeld() {
 		t.unconfirmed(environment.Stage{Name: "cleanup", Measured: map[string]any{"leaseId": id.String(), "leaseStatus": string(t.lease.Status)}})
 		return
 	}
+	if receipt, ok := receiptOf(t.lease); ok && receipt.Outcome == "destroyed" {
+		t.end(environment.Stage{Name: "cleanup", Status: environment.StageOK, Message: "What had been made is destroyed, by the provider's word."})
+		return
+	}
 	t.rec.report(environment.Stage{Name: "cleanup", Status: environment.StageSkipped, Message: "No sandbox was made."})
 }
 
@@ -81,16 +85,9 @@ func (t *trial) confirms(lease environment.Lease, r environment.Receipt) bool {
 	case "destroyed":
 		return lease.Status.Ended()
 	case "stopped":
-		return archives(t.env.Config) && (lease.Status.Ended() || lease.Status == environment.LeaseRetained)
+		return environment.LeaseRulesOf(t.env.Config).Archive && (lease.Status.Ended() || lease.Status == environment.LeaseRetained)
 	}
 	return false
-}
-
-func archives(config json.RawMessage) bool {
-	var c struct {
-		ArchiveOnRelease bool `json:"archiveOnRelease"`
-	}
-	return json.Unmarshal(config, &c) == nil && c.ArchiveOnRelease
 }
 
 func receiptOf(l environment.Lease) (environment.Receipt, bool) {

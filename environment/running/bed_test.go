@@ -92,7 +92,7 @@ func (b *bed) boot() *server {
 	}
 	log := slog.New(slog.DiscardHandler)
 	drivers := registry{s.link}
-	s.leases = leasing.New(s.store, nil, drivers, leasing.Options{Owner: s.owner}, time.Now, log)
+	s.leases = leasing.New(s.store, b.specs, drivers, leasing.Options{Owner: s.owner, InstanceID: b.node}, time.Now, log)
 	s.Service = running.New(s.store, b.specs, s.leases, drivers, environmenttest.Vault{}, b.store,
 		running.Options{Owner: s.owner, Grace: b.grace}, time.Now, log)
 	var group sync.WaitGroup
@@ -237,6 +237,10 @@ func (r registry) Driver(key environment.DriverKey) (environment.Driver, bool) {
 		return r.link, true
 	case "mute":
 		return mute{}, true
+	case environment.DriverSandbox:
+		if key.Provider == environment.ProviderDocker || key.Provider == environment.ProviderFake {
+			return boxLink{link: r.link, provider: key.Provider}, true
+		}
 	}
 	return nil, false
 }
@@ -257,6 +261,22 @@ type fakeSpecs struct {
 	secrets  map[string]environment.Secret
 	problems map[string]string
 	vars     []environment.EnvValue
+
+	mu        sync.Mutex
+	admission environment.Admission
+	asked     int // for an admission
+}
+
+func (s *fakeSpecs) admit(a environment.Admission) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.admission = a
+}
+
+func (s *fakeSpecs) admissions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
 }
 
 func (s *fakeSpecs) Spec(_ context.Context, e environment.Environment, _ environment.SecretUse) (environment.Spec, []environment.EnvValue, error) {
@@ -271,10 +291,17 @@ func leaseFilter() leasing.Filter { return leasing.Filter{} }
 
 func (*fakeSpecs) Serves(context.Context, environment.Environment, *uuid.UUID) error { return nil }
 
-func (f *fakeSpecs) Fingerprints(context.Context, environment.Environment) (environment.Fingerprints, error) {
-	return environment.Fingerprints{Qualification: "q", Reuse: "r"}, nil
+func (*fakeSpecs) Fingerprints(_ context.Context, e environment.Environment) (environment.Fingerprints, error) {
+	return environment.Fingerprints{Qualification: string(e.Config), Reuse: string(e.Config)}, nil
 }
 
-func (f *fakeSpecs) Admission(context.Context, environment.Environment, uuid.UUID) (environment.Admission, error) {
-	return environment.Admission{Allowed: true}, nil
+func (s *fakeSpecs) Admission(context.Context, environment.Environment, uuid.UUID) (environment.Admission, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	return s.admission, nil
+}
+
+func (*fakeSpecs) CleanupSpec(_ context.Context, _, _ *uuid.UUID, driver string, config json.RawMessage) (environment.Spec, error) {
+	return environment.Spec{Driver: driver, Config: config}, nil
 }

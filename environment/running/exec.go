@@ -96,7 +96,9 @@ func (w *worker) onStart(ctx context.Context, g goods, p environment.Process, ho
 func (w *worker) noteStart(ctx context.Context, input []byte, p environment.Process, host environment.HostFacts, dir string) error {
 	return w.update(ctx, func(r *environment.Run) error {
 		now := w.now()
-		noteHost(r, host)
+		if r.Host == nil || environment.BorrowedHost(r.Driver) { // a sandbox's was told when it was made
+			noteHost(r, host)
+		}
 		r.Process, r.WorkingDir, r.Input = &p, &dir, input
 		if r.StartedAt == nil {
 			deadline := now.Add(time.Duration(r.TimeoutSec) * time.Second)

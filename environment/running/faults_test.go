@@ -28,6 +28,8 @@ type serverStore struct {
 	lostAt  int  // the write that takes effect and whose answer is lost; 0: none
 	before  func(write int)
 	appends []int
+
+	revocation string
 }
 
 var errGone = environment.Unavailable("database_unavailable", "The database does not answer.")

@@ -2,6 +2,7 @@ package running
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -162,10 +163,12 @@ func statusOf(r environment.Run) environment.RunStatus {
 // leaseOutcome is how the lease of a run ends, and why. Its release gives back
 // what acquiring made, which says nothing of processes on a host of somebody's
 // own: where the run's end is not proven that is the lease's reason, so that it
-// does not look cleaner than the run, which says the rest.
-func leaseOutcome(r environment.Run) (environment.LeaseStatus, string) {
+// does not look cleaner than the run, which says the rest. So it is for a sandbox
+// that could be picked up again, which then is not; one that goes takes all with it.
+func leaseOutcome(r environment.Run, config json.RawMessage) (environment.LeaseStatus, string) {
 	outcome, reason := leaseEnd(r)
-	if r.Termination == unproven && environment.BorrowedHost(r.Driver) {
+	goes := !environment.BorrowedHost(r.Driver) && len(config) > 0 && !environment.LeaseRulesOf(config).Policy.Reuses()
+	if r.Termination == unproven && !goes {
 		reason = environment.CodeTerminationUnproven
 	}
 	return outcome, reason

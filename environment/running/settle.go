@@ -71,7 +71,7 @@ func (w *worker) fail(ctx context.Context, cause error) error {
 
 // wrapUp releases the lease and ends the run.
 func (w *worker) wrapUp(ctx context.Context, spec environment.Spec) error {
-	outcome, reason := leaseOutcome(w.run)
+	outcome, reason := leaseOutcome(w.run, spec.Config)
 	lease, err := w.leases.Finish(ctx, *w.run.LeaseID, spec, outcome, reason)
 	switch {
 	case err != nil && crew.Transient(err):

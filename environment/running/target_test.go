@@ -27,6 +27,11 @@ type target struct {
 	released                  int
 	readied, dismissed        []uuid.UUID      // runs that Ready was told of, and whose time was over
 	seen                      environment.Exec // the last order
+	boxes                     map[string]bool  // sandboxes by id; false: stopped
+	boxed                     []environment.Spec
+	refuseBox                 error
+	releaseBox                func(environment.Ref) (environment.Receipt, error) // instead of destroying it
+	releaseTime               time.Duration
 	changed                   chan struct{}
 }
 
@@ -51,7 +56,7 @@ func exit(after time.Duration, code int) step {
 }
 
 func newTarget(steps ...step) *target {
-	return &target{works: map[string]*work{}, starts: map[string]int{}, changed: make(chan struct{}),
+	return &target{works: map[string]*work{}, boxes: map[string]bool{}, starts: map[string]int{}, changed: make(chan struct{}),
 		command: func(environment.Exec) []step { return steps }}
 }
 
