@@ -69,7 +69,7 @@ func (d *Driver) create(ctx context.Context, ref *environment.Ref, image environ
 		return err
 	}
 	if isNew {
-		if err := errors.Join(d.world.count(created), d.world.unpack(image.SnapshotID, ref.Dir)); err != nil {
+		if err := d.world.count(created); err != nil {
 			return err
 		}
 	}

@@ -33,16 +33,14 @@ const created = "created"
 // count notes a call: a byte for each, which any number of processes can add.
 func (w world) count(step string) error {
 	name := filepath.Join(w.dir, "calls", step)
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(name), 0o755); err == nil {
-			f, err = os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		}
-	}
-	if err != nil {
+	var f *os.File
+	if err := makeIn(filepath.Dir(name), func() (err error) {
+		f, err = os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		return err
+	}); err != nil {
 		return fmt.Errorf("count a call: %w", err)
 	}
-	_, err = f.Write([]byte{'.'})
+	_, err := f.Write([]byte{'.'})
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("count a call: %w", err)
 	}

@@ -81,11 +81,15 @@ func (d *Driver) Place(json.RawMessage) string { return "fake://" + d.world.dir 
 
 // Read lists a folder of the workspace or reads a file, as the local driver does.
 func (d *Driver) Read(ctx context.Context, ref environment.Ref, path string) (environment.WorkspaceEntry, error) {
-	if _, err := d.live(ref); err != nil {
+	s, err := d.live(ref)
+	if err != nil {
 		return environment.WorkspaceEntry{}, err
 	}
 	if _, err := d.step(ctx, ref, "read"); err != nil {
 		return environment.WorkspaceEntry{}, err
+	}
+	if err := d.world.use(s.ID); err != nil {
+		return environment.WorkspaceEntry{}, gone(s.ID)
 	}
 	return d.files.Read(ctx, ref, path)
 }

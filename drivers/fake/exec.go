@@ -33,7 +33,7 @@ func (d *Driver) Exec(ctx context.Context, ref environment.Ref, e environment.Ex
 		return environment.ExecResult{}, err
 	}
 	folder := d.world.folderOf(s.ID)
-	if err := use(folder); err != nil {
+	if err := d.world.use(s.ID); err != nil {
 		return environment.ExecResult{}, gone(s.ID)
 	}
 	e.Argv = k.command(e.Argv)

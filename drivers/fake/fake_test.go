@@ -8,11 +8,7 @@ import (
 	"berth/drivers/drivertest"
 	"berth/drivers/fake"
 	"berth/environment"
-
-	"go.uber.org/goleak"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(dir string) *fake.Driver {
 	return fake.New(fake.Options{Log: slog.New(slog.DiscardHandler), Dir: dir, Now: time.Now})

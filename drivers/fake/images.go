@@ -64,6 +64,9 @@ func (d *Driver) Capture(ctx context.Context, ref environment.Ref, r environment
 	sum := sha256.Sum256([]byte(ref.InstanceID.String() + " " + r.Key))
 	id := capturedPrefix + hex.EncodeToString(sum[:8])
 	if !d.world.has(id) {
+		if err := d.world.use(s.ID); err != nil {
+			return environment.ImageIdentity{}, gone(s.ID)
+		}
 		if err := d.world.capture(captured{ID: id, InstanceID: s.InstanceID, Labels: maps.Clone(r.Labels)}, d.world.folderOf(s.ID)); err != nil {
 			return environment.ImageIdentity{}, environment.Unavailable("capture_failed", "The fake sandbox could not be captured.").Because(err)
 		}

@@ -16,18 +16,6 @@ import (
 // mark is the variable by which what runs in a sandbox is found.
 const mark = "BERTH_FAKE_SANDBOX"
 
-// usedFile is there once something ran, so that ending an unused sandbox needs no
-// search.
-const usedFile = "used"
-
-func use(folder string) error {
-	f, err := os.OpenFile(filepath.Join(folder, usedFile), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("use a fake sandbox: %w", err)
-	}
-	return f.Close()
-}
-
 // end kills what runs in a sandbox and returns when nothing is left.
 func end(folder, id string) error {
 	if _, err := os.Stat(filepath.Join(folder, usedFile)); errors.Is(err, fs.ErrNotExist) {

@@ -28,7 +28,7 @@ func (d *Driver) Shell(ctx context.Context, ref environment.Ref, cols, rows int)
 	if _, err := d.step(ctx, ref, "shell"); err != nil {
 		return nil, err
 	}
-	if err := use(d.world.folderOf(s.ID)); err != nil {
+	if err := d.world.use(s.ID); err != nil {
 		return nil, gone(s.ID)
 	}
 	size, err := winsize(cols, rows)

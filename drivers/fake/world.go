@@ -21,8 +21,8 @@ import (
 )
 
 // world is a folder: one folder below sandboxes for each sandbox, named after the
-// lease that it was made for, with sandbox.json, its workspace and its home in it.
-// It appears and goes in one step, by a rename.
+// lease that it was made for, with sandbox.json in it and, once they are used, its
+// workspace and its home. It appears and goes in one step, by a rename.
 type world struct{ dir string }
 
 // sandbox is what sandbox.json says.
@@ -35,7 +35,7 @@ type sandbox struct {
 	OwnerKind     string                    `json:"ownerKind"`
 	Image         environment.ImageIdentity `json:"image"`
 	CreatedAt     time.Time                 `json:"createdAt"`
-	Running       bool                      `json:"running"`
+	Running       bool                      `json:"-"` // the file "running" is there
 }
 
 // nameOf is a sandbox's folder, the same for one lease of one installation.
@@ -68,7 +68,51 @@ func (w world) read(folder string) (sandbox, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("read a fake sandbox: %w", err)
 	}
+	_, err = os.Lstat(filepath.Join(folder, runningFile))
+	s.Running = err == nil
 	return s, nil
+}
+
+// runningFile is there while a sandbox runs, usedFile once something ran in it, so
+// that ending an unused one needs no search.
+const (
+	runningFile = "running"
+	usedFile    = "used"
+)
+
+// touch makes an empty file.
+func touch(name string) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// makeIn does what needs a folder that is nearly always there.
+func makeIn(folder string, do func() error) error {
+	err := do()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	return do()
+}
+
+// use makes the folders of a sandbox in which something is about to run.
+func (w world) use(id string) error {
+	folder := w.folderOf(id)
+	for _, name := range []string{"work", "home"} {
+		if err := os.Mkdir(filepath.Join(folder, name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("use a fake sandbox: %w", err)
+		}
+	}
+	if err := touch(filepath.Join(folder, usedFile)); err != nil {
+		return fmt.Errorf("use a fake sandbox: %w", err)
+	}
+	return nil
 }
 
 // get returns a sandbox by its id; fs.ErrNotExist when there is none.
@@ -92,11 +136,11 @@ func (w world) create(s sandbox) (made sandbox, isNew bool, err error) {
 	if err != nil {
 		return s, false, fmt.Errorf("write a fake sandbox: %w", err)
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Join(staging, "work"), 0o755), os.Mkdir(filepath.Join(staging, "home"), 0o755),
-		os.MkdirAll(w.folder(""), 0o755), os.WriteFile(filepath.Join(staging, "sandbox.json"), text, 0o600)); err != nil {
-		return s, false, fmt.Errorf("make a fake sandbox: %w", err)
+	if err := errors.Join(makeIn(filepath.Dir(staging), func() error { return os.Mkdir(staging, 0o755) }),
+		os.WriteFile(filepath.Join(staging, "sandbox.json"), text, 0o600), w.unpack(s.Image.SnapshotID, filepath.Join(staging, "work"))); err != nil {
+		return s, false, fmt.Errorf("make a fake sandbox: %w", errors.Join(err, os.RemoveAll(staging)))
 	}
-	err = os.Rename(staging, w.folder(name))
+	err = makeIn(w.folder(""), func() error { return os.Rename(staging, w.folder(name)) })
 	if err == nil {
 		return s, true, nil
 	}
@@ -113,17 +157,14 @@ func (w world) run(id string, running bool) error {
 	if err != nil || s.Running == running {
 		return err
 	}
-	s.Running = running
-	text, err := json.Marshal(s)
+	file := filepath.Join(w.folderOf(id), runningFile)
+	if running {
+		err = touch(file)
+	} else {
+		err = os.Remove(file)
+	}
 	if err != nil {
-		return fmt.Errorf("write a fake sandbox: %w", err)
-	}
-	next := filepath.Join(w.folderOf(id), "next-"+rand.Text())
-	if err := os.WriteFile(next, text, 0o600); err != nil {
-		return fmt.Errorf("write a fake sandbox: %w", err)
-	}
-	if err := os.Rename(next, filepath.Join(w.folderOf(id), "sandbox.json")); err != nil {
-		return fmt.Errorf("write a fake sandbox: %w", err)
+		return fmt.Errorf("start or stop a fake sandbox: %w", err)
 	}
 	return nil
 }
@@ -136,10 +177,7 @@ func (w world) destroy(id string) error {
 		return err
 	}
 	trash := filepath.Join(w.dir, "trash", id+"-"+rand.Text())
-	if err := os.MkdirAll(filepath.Dir(trash), 0o755); err != nil {
-		return fmt.Errorf("destroy a fake sandbox: %w", err)
-	}
-	if err := os.Rename(w.folderOf(id), trash); errors.Is(err, fs.ErrNotExist) {
+	if err := makeIn(filepath.Dir(trash), func() error { return os.Rename(w.folderOf(id), trash) }); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("destroy a fake sandbox: %w", err)
