@@ -244,7 +244,7 @@ func TestCapabilitiesImpactAndKeys(t *testing.T) {
 		status             int
 		want               []string
 	}{
-		{"GET", f.environments() + "/capabilities", "", 200, []string{`"adapters":[{"adapterType":"claude_local"`, `"local":"supported"`, `"ssh":"supported"`, `"sandbox":"unsupported"`, `"plugin":"unsupported"`, `"sandboxProviders":{}`, `"scanHostKey":true`}},
+		{"GET", f.environments() + "/capabilities", "", 200, []string{`"adapters":[{"adapterType":"claude_local"`, `"local":"supported"`, `"ssh":"supported"`, `"sandbox":"supported"`, `"plugin":"unsupported"`, `"sandboxProviders":{"docker":"supported"}`, `"scanHostKey":true`}},
 		{"GET", "/api/environments/" + id + "/delete-blast-radius", "", 200, []string{`"canDelete":true`, `"deleteBlockedReasons":[]`, `"hasActiveRuntimeUse":false`}},
 		{"POST", "/api/environments/check", `{"driver":"ssh","name":"x","config":{}}`, 200, []string{`"ok":false`, `"field":"config.host"`}},
 		{"POST", "/api/environments/check", `{"driver":"ssh","name":"x","config":{"host":"a.test"}}`, 200, []string{`"ok":true`, `"fields":[]`, `"host":"a.test"`}},

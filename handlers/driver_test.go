@@ -3,6 +3,8 @@ package handlers
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,17 +129,28 @@ func (d *scriptedSSH) ReadClientConfig(string) (map[string]any, []string, error)
 }
 
 // driverTable is a registry.
-type driverTable map[string]environment.Driver
+type driverTable map[environment.DriverKey]environment.Driver
 
 func (i driverTable) Driver(key environment.DriverKey) (environment.Driver, bool) {
-	d, ok := i[key.Driver]
+	d, ok := i[key]
 	return d, ok
 }
 
 func (i driverTable) Capabilities() []environment.Capabilities {
-	return []environment.Capabilities{
-		environment.CapabilitiesOf(i[environment.DriverLocal], "Local"), environment.CapabilitiesOf(i[environment.DriverSSH], "SSH"),
+	names := map[environment.DriverKey]string{
+		{Driver: environment.DriverLocal}: "Local", {Driver: environment.DriverSSH}: "SSH", sandboxKey(): "Docker",
 	}
+	var all []environment.Capabilities
+	for key, d := range i {
+		all = append(all, environment.CapabilitiesOf(d, names[key]))
+	}
+	slices.SortFunc(all, func(a, b environment.Capabilities) int { return strings.Compare(a.Key().String(), b.Key().String()) })
+	return all
+}
+
+// sandboxKey is that of the scripted provider.
+func sandboxKey() environment.DriverKey {
+	return environment.KeyOf(environment.DriverSandbox, environment.ProviderDocker)
 }
 
 type localDriver struct{}

@@ -36,6 +36,7 @@ type front struct {
 	t        *testing.T
 	store    *flaky
 	driver   *scriptedSSH
+	sandbox  *scriptedSandbox
 	url      string
 	log      *lockedBuffer
 	company  uuid.UUID
@@ -131,10 +132,10 @@ func (f *flaky) Ping(context.Context) error { return f.err() }
 // newFront opens one in local_trusted, or as changed.
 func newFront(t *testing.T, changes ...func(*Deps)) *front {
 	t.Helper()
-	f := &front{t: t, driver: newScriptedSSH(), log: &lockedBuffer{}, stopping: make(chan struct{})}
+	f := &front{t: t, driver: newScriptedSSH(), sandbox: newScriptedSandbox(), log: &lockedBuffer{}, stopping: make(chan struct{})}
 	f.store = &flaky{Store: environmenttest.NewStore(time.Now)}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	d := newDeps(t, f.store, f.driver, log)
+	d := newDeps(t, f.store, log, f.driver, f.sandbox)
 	d.Ping, d.Stopping = f.store.Ping, f.stopping
 	books, probes, runs := d.Catalogue, d.Probing, d.Running
 	for _, change := range changes {
@@ -154,6 +155,7 @@ func newFront(t *testing.T, changes ...func(*Deps)) *front {
 			t.Log(f.log.String())
 		}
 		f.driver.open()
+		f.sandbox.open()
 		cancel()
 		group.Wait()
 		web.Close()
@@ -175,9 +177,12 @@ func newFront(t *testing.T, changes ...func(*Deps)) *front {
 }
 
 // newDeps wires the services over a store, in the mode local_trusted.
-func newDeps(t *testing.T, store environmenttest.Stores, driver environment.Driver, log *slog.Logger) Deps {
+func newDeps(t *testing.T, store environmenttest.Stores, log *slog.Logger, drivers ...environment.Driver) Deps {
 	t.Helper()
-	registry := driverTable{environment.DriverLocal: localDriver{}, environment.DriverSSH: driver}
+	registry := driverTable{{Driver: environment.DriverLocal}: localDriver{}}
+	for _, d := range drivers {
+		registry[environment.CapabilitiesOf(d, "").Key()] = d
+	}
 	owner := environment.NewID()
 	if err := store.RegisterServer(t.Context(), owner, environment.NewID(), "test"); err != nil {
 		t.Fatal(err)

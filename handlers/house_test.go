@@ -36,7 +36,7 @@ type house struct {
 func newHouse(t *testing.T, actor string) *house {
 	t.Helper()
 	h := &house{t: t, store: environmenttest.NewStore(time.Now), bearers: map[string]string{}, ids: map[string]string{}, own: map[string]string{}}
-	d := newDeps(t, h.store, newScriptedSSH(), slog.New(slog.DiscardHandler))
+	d := newDeps(t, h.store, slog.New(slog.DiscardHandler), newScriptedSSH(), newScriptedSandbox())
 	d.Mode, d.Dev = modeAuthenticated, true
 	if actor == "local operator" {
 		d.Mode = modeLocalTrusted

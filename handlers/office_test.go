@@ -41,7 +41,7 @@ const officePassword = "a long enough secret"
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	o := &office{t: t, store: environmenttest.NewStore(time.Now), log: &lockedBuffer{}}
-	d := newDeps(t, o.store, newScriptedSSH(), slog.New(slog.NewTextHandler(o.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	d := newDeps(t, o.store, slog.New(slog.NewTextHandler(o.log, &slog.HandlerOptions{Level: slog.LevelDebug})), newScriptedSSH(), newScriptedSandbox())
 	d.Mode, d.PublicURL, d.Cookies = modeAuthenticated, "", &memoryCookies{rows: map[string][]byte{}}
 	s := newServer(d)
 	s.assets = packedForms{}
