@@ -92,12 +92,8 @@ func (d *Driver) newEngine(c config, spec environment.Spec) (*engine, error) {
 	}
 	e := &engine{at: c.endpoint(), connect: connect, limits: d.limits}
 	e.Client, err = client.New(
-		client.WithHTTPClient(&http.Client{
-			Transport:     &http.Transport{MaxIdleConns: 16, MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second, DisableCompression: true},
-			CheckRedirect: client.CheckRedirect,
-		}),
 		// The address is the dialler's; the client sees a socket, whatever it is.
-		client.WithHost("unix:///engine"), client.WithUserAgent("berth"),
+		client.WithHost("unix:///engine"), client.WithScheme("http"), client.WithUserAgent("berth"),
 		client.WithDialContext(e.dial), client.WithResponseHook(e.note),
 	)
 	if err != nil {

@@ -110,7 +110,7 @@ func (x *target) noValueOnCommandLine(t *testing.T) {
 			}
 		}
 	}()
-	o := x.run(t, environment.Exec{Argv: []string{"sh", "-c", "printenv API_TOKEN; sleep 1"},
+	o := x.run(t, environment.Exec{Argv: []string{"sh", "-c", `printf '%s\n' "$API_TOKEN"; sleep 1`},
 		Env: []environment.EnvValue{{Name: "API_TOKEN", Value: environment.NewSecret("canary-argv-value")}}})
 	close(stop)
 	if at := <-found; at != "" {

@@ -212,8 +212,10 @@ func (s *session) fetch() error {
 		return nil
 	}
 	s.lines <- fmt.Sprintf("f %d %d\n", have[environment.Stdout], have[environment.Stderr])
-	if err := s.take(s.out, environment.Stdout, lacking[environment.Stdout]); err != nil {
-		return err
-	}
-	return s.take(s.err, environment.Stderr, lacking[environment.Stderr])
+	other := make(chan error, 1)
+	go func() { // both at once: where they share a connection, one waits for the other
+		other <- s.take(s.err, environment.Stderr, lacking[environment.Stderr])
+	}()
+	err := s.take(s.out, environment.Stdout, lacking[environment.Stdout])
+	return errors.Join(err, <-other)
 }
