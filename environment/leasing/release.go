@@ -192,7 +192,7 @@ func (s *Service) notYet(ctx context.Context, actor environment.Actor, lease env
 		case stopped: // it was broken off, which says nothing of the target
 			l.CleanupClaimUntil = new(s.now().Add(patience))
 		default:
-			s.postpone(l, codeOf(*l, cause))
+			s.postpone(l, environment.CodeOf(cause))
 			entry = s.postponed(ctx, actor, *l)
 		}
 		return nil
