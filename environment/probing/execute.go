@@ -50,6 +50,7 @@ type outcome struct {
 	stages []environment.Stage // as reported
 	cause  error               // why it was cut short; nil when the driver was done
 	err    error               // why the driver never ran, or broke down
+	limit  time.Duration       // that the work had
 	trial  *trial              // of a saved sandbox; nil for others, and before it began
 }
 
@@ -82,13 +83,17 @@ func (s *Service) attempt(ctx context.Context, j *job) (outcome, bool) {
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimedOut)
 	defer cancel()
 	if j.sandbox != nil {
-		return s.try(limited, j), true
+		out := s.try(limited, j)
+		out.limit = limit
+		return out, true
 	}
 	spec, err := j.open(limited)
 	if err != nil {
 		return outcome{stages: j.probe.Stages, cause: cutShort(limited), err: err}, true
 	}
-	return s.ask(limited, *j, spec), true
+	out := s.ask(limited, *j, spec)
+	out.limit = limit
+	return out, true
 }
 
 // ask runs the driver's probe and stores its stages as they come.

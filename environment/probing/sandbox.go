@@ -47,6 +47,9 @@ func (s *Service) try(ctx context.Context, j *job) outcome {
 		t.examine(ctx)
 	}
 	out := outcome{result: t.result, trial: t, cause: cutShort(ctx)}
+	if errors.Is(out.cause, errTimedOut) && t.result.OK {
+		out.cause = nil // it was done in the last moment
+	}
 	if refusedByBudget(err) || err != nil && out.cause == nil && t.result.Code == "" {
 		out.err = err
 	}

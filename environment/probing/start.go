@@ -247,7 +247,11 @@ func (s *Service) supersede(ctx context.Context, j job, old environment.Probe) (
 	if err := s.store.AskCancel(ctx, old.ID, j.actor.Name); err != nil {
 		return environment.Probe{}, false, err
 	}
-	wait, cancel := context.WithTimeout(ctx, supersedeWait)
+	patient := supersedeWait
+	if j.sandbox != nil {
+		patient = cleanupRoom // its sandbox is taken down first
+	}
+	wait, cancel := context.WithTimeout(ctx, patient)
 	defer cancel()
 	if _, err := s.Wait(wait, j.actor, old.ID); err != nil {
 		return environment.Probe{}, false, environment.Conflict("probe_under_way",
@@ -256,7 +260,7 @@ func (s *Service) supersede(ctx context.Context, j job, old environment.Probe) (
 	return s.store.CreateProbe(ctx, j.probe)
 }
 
-// supersedeWait is how long a cancelled probe may take to end.
+// supersedeWait is how long a cancelled probe of a host may take to end.
 const supersedeWait = 10 * time.Second
 
 func stopping() error {

@@ -35,7 +35,7 @@ func conclude(p environment.Probe, out outcome, now time.Time) environment.Probe
 		p.Code, p.Summary = e.Code, p.Target+": "+e.Message
 	case errors.Is(out.cause, errTimedOut) && (out.result.Code == "" || out.result.OK):
 		p.Code = environment.CodeTimedOut
-		p.Summary = fmt.Sprintf("%s: the test did not end within %s%s.", p.Target, p.Deadline.Sub(*p.StartedAt), during(p.Stages))
+		p.Summary = fmt.Sprintf("%s: the test did not end within %s%s.", p.Target, out.limit, during(p.Stages))
 	default:
 		p.OK, p.Code, p.Summary = out.result.OK, out.result.Code, out.result.Summary
 	}

@@ -131,7 +131,7 @@ func (s *Service) choose(ctx context.Context, actor environment.Actor, known sur
 	}
 	if known.settings.Hides(env.Driver) {
 		var err error
-		if env, err = s.managed(ctx); err != nil {
+		if env, err = s.managed(ctx, known.settings.ManagedProvider); err != nil {
 			return env, err
 		}
 	}
@@ -160,13 +160,14 @@ func atWork(env environment.Environment) error {
 	return nil
 }
 
-// managed is the sandbox in which work runs that would else run on Local.
-func (s *Service) managed(ctx context.Context) (environment.Environment, error) {
+// managed is the sandbox in which work runs that would else run on Local, while
+// the instance provisions it.
+func (s *Service) managed(ctx context.Context, provider string) (environment.Environment, error) {
 	view, err := s.store.ManagedEnvironment(ctx)
 	switch {
 	case err != nil && environment.KindOf(err) != environment.KindNotFound:
 		return environment.Environment{}, err
-	case err != nil, view.Status != environment.StatusActive, !view.Provisioned:
+	case err != nil, view.Status != environment.StatusActive, !view.Provisioned, view.Key().Provider != provider:
 		return environment.Environment{}, environment.ManagedSandboxOnly()
 	}
 	return view.Environment, nil
