@@ -68,5 +68,14 @@ func TestDurable_beginningsEndsAndOutput(t *testing.T) {
 		})
 		flushed("what is known of an end", func() error { return change(run, func(r *environment.Run) { r.Termination = "proven" }) })
 		flushed("an end", func() error { return change(run, func(r *environment.Run) { r.Status = environment.RunCancelled }) })
+		lease := environment.Lease{ID: environment.NewID(), CompanyID: company.ID, EnvironmentID: &local.ID, OwnerKind: environment.OwnerRun,
+			Status: environment.LeaseAcquiring, Policy: environment.PolicyEphemeral, Driver: environment.DriverSandbox, Owner: environment.NewID()}
+		flushed("an intent", func() error { return db.CreateLease(t.Context(), lease) })
+		for _, next := range []environment.LeaseStatus{environment.LeaseActive, environment.LeaseReleasing, environment.LeaseReleased} {
+			flushed("a sandbox that is "+string(next), func() error {
+				_, err := db.UpdateLease(t.Context(), lease.ID, func(l *environment.Lease) error { l.Status = next; return nil }, nil)
+				return err
+			})
+		}
 	}
 }

@@ -99,12 +99,7 @@ func qualify(ctx context.Context, tx *sqlx.Tx, p *environment.Probe, change envi
 	if !saved(*p) || p.State != environment.ProbeDone || p.CompanyID == nil {
 		return nil
 	}
-	if change.Revoke != "" {
-		if _, err := revoke(ctx, tx, change.Revoke, by, `environment_id = $3 and company_id = $4`, *p.EnvironmentID, *p.CompanyID); err != nil {
-			return err
-		}
-	}
-	if change.Record == nil {
+	if change == (environment.QualificationChange{}) {
 		return nil
 	}
 	var same bool
@@ -112,6 +107,14 @@ func qualify(ctx context.Context, tx *sqlx.Tx, p *environment.Probe, change envi
 		*p.EnvironmentID, p.ConfigRevision)
 	if err != nil {
 		return missing(err, "environment")
+	}
+	if change.Revoke != "" {
+		if _, err := revoke(ctx, tx, change.Revoke, by, `environment_id = $3 and company_id = $4`, *p.EnvironmentID, *p.CompanyID); err != nil {
+			return err
+		}
+	}
+	if change.Record == nil {
+		return nil
 	}
 	if !same {
 		p.Qualification = environment.ConfigChangedDuringProbe()

@@ -31,7 +31,13 @@ func (db *DB) ServerMajor(ctx context.Context) (int, error) {
 
 // Restored does what follows from the data being those of a backup: nobody is
 // signed in, links that were open then open nothing now, and no server of then
-// owns anything. It returns how many environments there are.
+// owns anything or is at a clean-up. It returns how many environments there are.
+//
+// The installation keeps its id. Its leases are taken over as those of dead
+// servers; sandboxes that were kept are asked for when they are wanted, or expire,
+// and one that is gone by then costs its row only; what was made after the backup
+// is found under the id, held by no row, and removed. So the installation of
+// before must run no more.
 func (db *DB) Restored(ctx context.Context, a environment.Activity) (int, error) {
 	var environments int
 	err := db.tx(ctx, "settle restored data", func(tx *sqlx.Tx) error {
@@ -43,6 +49,8 @@ func (db *DB) Restored(ctx context.Context, a environment.Activity) (int, error)
 		for _, statement := range []string{
 			`update one_time_links set revoked_at = now() where ` + linkIsOpen,
 			`update servers set retired_at = now() where retired_at is null`,
+			`update environment_leases set cleanup_claim_until = null where cleanup_claim_until is not null`,
+			`update run_remains set owner = null, next_at = least(next_at, now()) where owner is not null`,
 		} {
 			if _, err := exec(ctx, tx, statement); err != nil {
 				return err

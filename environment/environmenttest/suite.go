@@ -16,10 +16,7 @@ import (
 // TestStore holds a store to the rules that the use cases rely on. newStore
 // returns an empty one for each part.
 func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
-	for _, part := range []struct {
-		name string
-		test func(*testing.T, suite)
-	}{
+	testParts(t, newStore, []part{
 		{"companies", testCompanies}, {"settings", testSettings}, {"local", testLocal}, {"environments", testEnvironments},
 		{"revisions", testRevisions}, {"secrets", testSecrets}, {"deletion", testDeletion},
 		{"shared secrets", testSharedSecrets}, {"secret versions", testSecretVersions}, {"secret limit", testSecretLimit},
@@ -44,11 +41,27 @@ func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
 		{"taken once", testTakenOnce}, {"clean-ups", testCleanups}, {"lease reads", testLeaseReads}, {"retained", testRetained}, {"sources", testSources},
 		{"budget of leases", testBudgetOfLeases}, {"budget of minutes", testBudgetOfMinutes},
 		{"qualification", testQualification}, {"probes that do not qualify", testProbesThatDoNotQualify},
-		{"config changed during a probe", testConfigChangedDuringProbe}, {"revoking writes", testRevokingWrites}, {"revoking secrets", testRevokingSecrets},
+		{"config changed during a probe", testConfigChangedDuringProbe}, {"a record and a write at once", testRecordRaces}, {"revoking writes", testRevokingWrites}, {"revoking secrets", testRevokingSecrets},
 		{"C84_kept sandboxes of a deleted environment", testKeptOfDeleted}, {"intents keep secrets", testIntentsKeepSecrets},
 		{"managed sandbox", testManaged}, {"referred versions", testReferredVersions}, {"runs of sandboxes", testRunsOfSandboxes},
 		{"old drafts", testPruneDrafts}, {"old openings", testPruneAccesses}, {"remains", testRemains},
-	} {
+	})
+}
+
+// TestStoreTimes is the part of TestStore about what goes by the store's clock.
+func TestStoreTimes(t *testing.T, newStore func(*testing.T) Stores) {
+	testParts(t, newStore, []part{{"lease times", testLeaseTimes}, {"C38_expiry", testExpiry}, {"kept sandboxes expire", testKeptExpire},
+		{"clean-ups", testCleanups}, {"budget of minutes", testBudgetOfMinutes}})
+}
+
+// part is a rule, or a few that belong together.
+type part struct {
+	name string
+	test func(*testing.T, suite)
+}
+
+func testParts(t *testing.T, newStore func(*testing.T) Stores, parts []part) {
+	for _, part := range parts {
 		t.Run(part.name, func(t *testing.T) {
 			s := suite{t: t, Stores: newStore(t), server: environment.NewID(), node: environment.NewID()}
 			s.must(s.RegisterServer(t.Context(), s.server, s.node, "test"))

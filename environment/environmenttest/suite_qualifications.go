@@ -171,6 +171,35 @@ func testConfigChangedDuringProbe(t *testing.T, s suite) {
 	}
 }
 
+// testRecordRaces ends probes while the config is written: what was measured of the
+// old one never stands.
+func testRecordRaces(t *testing.T, s suite) {
+	ctx := t.Context()
+	acme, e := s.company("acme"), s.environment("box")
+	for range 10 {
+		p := s.probe(e)
+		p.CompanyID = &acme.ID
+		p = s.begun(p)
+		var next environment.Environment
+		through := s.atOnce(2, "", func(i int) (err error) {
+			if i == 0 {
+				_, err = s.FinishProbe(ctx, verdict(p, ""), environment.QualificationChange{Record: record("one")}, environment.Activity{})
+				return err
+			}
+			next, err = s.UpdateEnvironment(ctx, catalogue.Write{Environment: e, ConfigChanged: true, RevokeFor: environment.RevokedTarget,
+				Activity: environment.Activity{ActorName: "Ada"}}, e.Revision)
+			return err
+		})
+		same(t, "of a verdict and a write", through, 2)
+		q, err := s.Qualification(ctx, e.ID, acme.ID)
+		s.must(err)
+		if q != nil && q.Status == environment.QualificationValid {
+			t.Fatal("what was measured of another config stands")
+		}
+		e = next
+	}
+}
+
 func testRevokingWrites(t *testing.T, s suite) {
 	ctx := t.Context()
 	acme, globex, e, other := s.company("acme"), s.company("globex"), s.environment("box"), s.environment("other")
