@@ -205,8 +205,11 @@ func (w *world) release(ref environment.Ref, how environment.Disposition) enviro
 	return receipt
 }
 
+// placeKey is under which a gate finds the place that is listed.
+type placeKey struct{}
+
 func (d *sandboxes) List(ctx context.Context, spec environment.Spec) ([]environment.Held, error) {
-	f := d.enter(ctx, "driver.List")
+	f := d.enter(context.WithValue(ctx, placeKey{}, d.Place(spec.Config)), "driver.List")
 	if f.instead != nil || f.after != nil {
 		return nil, environment.Unavailable(environment.CodeEngineUnreachable, "The engine does not answer.")
 	}
