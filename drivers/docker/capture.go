@@ -12,6 +12,7 @@ import (
 	"berth/environment"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 )
 
@@ -35,6 +36,7 @@ func (d *Driver) Capture(ctx context.Context, ref environment.Ref, r environment
 	sum := sha256.Sum256([]byte(s.instance.String() + "\x00" + r.Key))
 	made, err := s.ContainerCommit(ctx, s.id, client.ContainerCommitOptions{
 		Reference: "localhost/berth-capture:" + hex.EncodeToString(sum[:16]), Comment: "captured by Berth", Changes: s.changes(r),
+		Config: &container.Config{}, // Podman wants one; what it leaves out is the container's
 	})
 	if err != nil {
 		return environment.ImageIdentity{}, s.explain(ctx, err, environment.CodeCreateFailed, "make an image of the sandbox")
