@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -85,6 +86,7 @@ func (h *house) furnish(d Deps) {
 	h.agent("foreign agent", globex.ID)
 	h.ids["agent"] = h.agent("spare agent", acme.ID).String()
 	h.work(acme.ID, env, agent)
+	h.sandbox(d, acme.ID)
 	h.people(acme.ID, globex.ID)
 }
 
@@ -109,6 +111,43 @@ func (h *house) work(company uuid.UUID, env environment.Environment, agent uuid.
 	_, err = h.store.FinishProbe(ctx, probe, environment.QualificationChange{}, environment.Activity{})
 	h.must(err)
 	h.ids["run"], h.ids["lease"], h.ids["probe"] = run.ID.String(), lease.ID.String(), probe.ID.String()
+}
+
+// sandbox makes a sandbox's environment with a lease that keeps one, and a probe of
+// it that has ended: they are named after "sandbox ".
+func (h *house) sandbox(d Deps, company uuid.UUID) {
+	h.t.Helper()
+	ctx, now := h.t.Context(), time.Now()
+	env, err := d.Catalogue.Create(ctx, environment.LocalOperator(), environment.Draft{Name: "shed", Driver: "sandbox",
+		Config: map[string]json.RawMessage{"provider": json.RawMessage(`"docker"`), "image": json.RawMessage(`"zebra.example/app:1"`)}})
+	h.must(err)
+	zebra := "zebra: words of the engine"
+	lease := environment.Lease{ID: environment.NewID(), CompanyID: company, EnvironmentID: &env.ID, EnvironmentName: env.Name, OwnerKind: "run",
+		Status: environment.LeaseRetained, Policy: environment.PolicyReuseEnvironment, Driver: "sandbox", Provider: "docker", ProviderID: &zebra,
+		Ref: json.RawMessage(`{"driver":"sandbox","provider":"docker","providerId":"zebra"}`), Metadata: json.RawMessage(`{"image":"zebra"}`),
+		Receipt: json.RawMessage(`{"outcome":"stopped","providerId":"zebra"}`), FailureReason: &zebra, AcquisitionReason: &zebra, CleanupError: &zebra,
+		HeartbeatAt: now, TTLSec: 120, RetainSec: 3600}
+	h.must(h.store.CreateLease(ctx, lease))
+	image := environment.ImageIdentity{Kind: environment.ImageDigest, Reference: "zebra.example/app:1", ImageID: "sha256:zebra"}
+	probe := environment.Probe{ID: environment.NewID(), EnvironmentID: &env.ID, CompanyID: &company, Driver: "sandbox", Target: "docker: zebra.example/app:1", ConfigRevision: 1}
+	_, _, err = h.store.CreateProbe(ctx, probe)
+	h.must(err)
+	probe.State, probe.OK, probe.Summary, probe.FinishedAt = environment.ProbeDone, true, "zebra.example/app:1 is ready", &now
+	probe.Image, probe.LeaseID, probe.Host = &image, &lease.ID, &environment.HostFacts{Name: "zebra"}
+	probe.Qualification = &environment.QualificationResult{Code: environment.QualMutableImage, Message: "zebra.example/app:1 is a tag"}
+	_, err = h.store.FinishProbe(ctx, probe, environment.QualificationChange{}, environment.Activity{})
+	h.must(err)
+	h.ids["sandbox environment"], h.ids["sandbox lease"], h.ids["sandbox probe"] = env.ID.String(), lease.ID.String(), probe.ID.String()
+}
+
+// ofSandbox is the house whose addresses name the sandbox's rows.
+func (h *house) ofSandbox() *house {
+	other := *h
+	other.ids = maps.Clone(h.ids)
+	for _, name := range []string{"environment", "lease", "probe"} {
+		other.ids[name] = h.ids["sandbox "+name]
+	}
+	return &other
 }
 
 func (h *house) people(acme, globex uuid.UUID) {
@@ -205,7 +244,7 @@ func (h *house) named(before []string, param, actor string) string {
 		return environment.NewID().String() // nobody else has any
 	case "members", "people":
 		return h.ids["person"]
-	case "environment-leases":
+	case "environment-leases", "leases":
 		return h.ids["lease"]
 	case "environments", "runs", "probes", "agents", "secrets", "invitations":
 		return h.ids[strings.TrimSuffix(kind, "s")]

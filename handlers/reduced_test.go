@@ -25,8 +25,11 @@ func TestNobodyBelowAnAdminSeesAHost(t *testing.T) {
 				if method != http.MethodGet || r.wants()[actor] != "may" {
 					continue
 				}
+				paths := []string{h.ofSandbox().fill(pattern, actor)}
 				for _, query := range append(queries[pattern], "") {
-					path := h.fill(pattern, actor) + query
+					paths = append(paths, h.fill(pattern, actor)+query)
+				}
+				for _, path := range paths {
 					a := h.ask(actor, method, path, "")
 					switch found := strings.Contains(a.Body, "zebra"); {
 					case found && actor != "instance admin":
@@ -75,6 +78,19 @@ func TestReducedShapes(t *testing.T) {
 	read("/api/probes/:id", &probe)
 	if !probe.OK || probe.Details.Target != "ssh" || probe.Details.Host != nil || probe.Summary == "" {
 		t.Errorf("probe %+v", probe)
+	}
+	of := *h
+	h = h.ofSandbox()
+	if read("/api/probes/:id", &probe); probe.Details.Image != nil || probe.Recorded == nil || *probe.Recorded || probe.Diagnostic.Code != "mutable_image" || probe.Details.LeaseID == nil {
+		t.Errorf("a sandbox's probe %+v", probe)
+	}
+	if read("/api/environments/:id", &env); string(env["config"]) != `{"provider":"docker"}` {
+		t.Errorf("a sandbox's config %s", env["config"])
+	}
+	h = &of
+	var leases []api.Lease
+	if read("/api/environment-leases", &leases); len(leases) != 2 || leases[0].ProviderLeaseID != nil || leases[1].ProviderLeaseID != nil {
+		t.Errorf("leases %+v", leases)
 	}
 	var list []json.RawMessage
 	for query, want := range map[string]int{"zebra": 0, "box": 1, "ssh": 0} {
