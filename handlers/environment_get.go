@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"berth/environment"
+	"berth/environment/access"
 
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
@@ -25,7 +26,11 @@ func (s *server) showEnvironment(c echo.Context, status int, id uuid.UUID) error
 		return err
 	}
 	setETag(c, view.Revision)
-	return writeJSON(c, status, environmentShape(view))
+	shape := environmentShape(view)
+	if access.Whole(s.actor(c)) {
+		shape.ConfigProblems = s.Catalogue.ConfigProblems(view.Environment)
+	}
+	return writeJSON(c, status, shape)
 }
 
 // showWritten answers a write with the row that it wrote, also when somebody

@@ -90,6 +90,9 @@ type Environment struct {
 	LastProbe *ProbeBrief `json:"lastProbe"`
 	Managed   bool        `json:"managed"` // the instance's configuration provisions it
 	Budget    *Budget     `json:"budget"`
+	// ConfigProblems are what of the stored config the driver that is installed now
+	// would not take; only where one environment is read, and there are any.
+	ConfigProblems []environment.FieldError `json:"configProblems,omitempty"`
 }
 
 // ProbeBrief is the newest verdict beside an environment.
