@@ -31,7 +31,7 @@ func mountDisk(dir string, mebibytes int) error {
 // removes it.
 func clear(dir string) error {
 	return until(dir+" is removed", 10*time.Second, func() (bool, error) {
-		for _, pid := range processesOf(dir) {
+		for _, pid := range slices.Concat(processesOf(dir, daemons()...), contained(dir)) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
 		}
 		mounts, err := mountsBelow(dir)
@@ -48,14 +48,18 @@ func clear(dir string) error {
 	})
 }
 
-// processesOf are those with the folder on their command line: shims, containerd,
-// conmon.
-func processesOf(dir string) []int {
+func daemons() []string {
+	return []string{"dockerd", "containerd", "containerd-shim", "containerd-shim-runc-v2", "conmon", "podman", "runc", "docker-registry"}
+}
+
+// processesOf are those of the names with the folder on their command line.
+func processesOf(dir string, names ...string) []int {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is fine
 	var pids []int
 	for _, file := range files {
 		line, err := os.ReadFile(file)
-		if err != nil || !ofFolder(line, dir) {
+		name, _, _ := bytes.Cut(line, []byte{0})
+		if err != nil || !slices.Contains(names, filepath.Base(string(name))) || !bytes.Contains(line, []byte(filepath.Base(dir))) {
 			continue
 		}
 		pid, err := strconv.Atoi(strings.Split(file, "/")[2])
@@ -66,11 +70,27 @@ func processesOf(dir string) []int {
 	return pids
 }
 
-// ofFolder reports whether a daemon's command line names the folder.
-func ofFolder(line []byte, dir string) bool {
-	name, _, _ := bytes.Cut(line, []byte{0})
-	daemons := []string{"dockerd", "containerd", "containerd-shim", "containerd-shim-runc-v2", "conmon", "podman", "runc", "docker-registry"}
-	return slices.Contains(daemons, filepath.Base(string(name))) && bytes.Contains(line, []byte(filepath.Base(dir)))
+// contained are the processes whose root is in the folder: what a container runs
+// outlives a shim that is killed.
+func contained(dir string) []int {
+	files, _ := filepath.Glob("/proc/[0-9]*/mountinfo") // the pattern is fine
+	var pids []int
+	for _, file := range files {
+		mounts, err := os.ReadFile(file)
+		if err != nil {
+			continue // it ended
+		}
+		for line := range strings.Lines(string(mounts)) {
+			if fields := strings.Fields(line); len(fields) > 4 && fields[4] == "/" && strings.Contains(line, filepath.Base(dir)+"/") {
+				pid, err := strconv.Atoi(strings.Split(file, "/")[2])
+				if err == nil && pid != os.Getpid() {
+					pids = append(pids, pid)
+				}
+				break
+			}
+		}
+	}
+	return pids
 }
 
 // mountsBelow lists what is mounted in a folder, the innermost first.

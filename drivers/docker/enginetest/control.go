@@ -46,6 +46,16 @@ func (e *Engine) Kill(t testing.TB) {
 	t.Helper()
 	e.http.CloseIdleConnections()
 	e.daemon.kill()
+	// Its containerd dies with it, but its pid may still be taken: nobody may have
+	// waited for it.
+	if err := until("containerd has ended", bootTime, func() (bool, error) {
+		return len(processesOf(e.dir, "containerd")) == 0, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(e.dir, "exec", "containerd", "containerd.pid")); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
 }
 
 // Pause makes the engine answer nothing, until Resume or the end of the test.

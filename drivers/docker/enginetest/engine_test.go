@@ -2,6 +2,7 @@ package enginetest_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,6 +43,48 @@ func TestRestart(t *testing.T) {
 	}
 	e.FillDisk(t)
 	e.FreeDisk(t)
+}
+
+// TestKill crashes an engine whose container lives on, and then gives it up.
+func TestKill(t *testing.T) {
+	var host string
+	t.Run("engine", func(t *testing.T) {
+		e := enginetest.Start(t, enginetest.Options{})
+		host = filepath.Base(filepath.Dir(e.Socket))
+		id := e.Create(t, e.Busybox(t), nil)
+		e.Kill(t)
+		e.Run(t)
+		if got := e.Containers(t); len(got) != 1 || got[0].ID != id {
+			t.Errorf("got %+v, want %s", got, id)
+		}
+		e.Create(t, e.Busybox(t), nil)
+		if !strings.Contains(roots(t), host) {
+			t.Error("a container's process is not found by its root")
+		}
+		e.Kill(t)
+	})
+	if strings.Contains(roots(t), host) {
+		t.Error("a container outlives its engine")
+	}
+}
+
+// roots are the root mounts of every process.
+func roots(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		mounts, _ := os.ReadFile(file) // it may have ended
+		for line := range strings.Lines(string(mounts)) {
+			if fields := strings.Fields(line); len(fields) > 4 && fields[4] == "/" {
+				all.WriteString(line)
+			}
+		}
+	}
+	return all.String()
 }
 
 func TestRegistry(t *testing.T) {
