@@ -56,6 +56,7 @@ func rulings() []ruling {
 func pageRulings() []ruling {
 	const environments = "/company/settings/instance/environments"
 	const people = "/company/settings/instance/people"
+	const leases = "/company/settings/instance/leases"
 	return []ruling{
 		{"GET /", signedIn},
 		{"GET /company/settings/environments", signedIn},
@@ -91,6 +92,12 @@ func pageRulings() []ruling {
 		{"POST " + environments + "/:id/trust", instanceAdmins},
 		{"POST " + environments + "/:id/probes", instanceAdmins},
 
+		{"POST " + environments + "/:id/pin-image", instanceAdmins},
+		{"GET " + leases, readsCatalogue},
+		{"POST " + leases + "/:id/release", instanceAdmins},
+		{"POST " + leases + "/:id/retry-cleanup", instanceAdmins},
+		{"GET " + leases + "/:id/destroy", instanceAdmins},
+		{"POST " + leases + "/:id/destroy", instanceAdmins},
 		{"GET /company/settings/instance/general", instanceAdmins},
 		{"POST /company/settings/instance/general", instanceAdmins},
 		{"GET /company/settings/instance/experimental", instanceAdmins},

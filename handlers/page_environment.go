@@ -31,7 +31,15 @@ func (s *server) environmentPage(c echo.Context) error {
 			return err
 		}
 	}
-	d, err := s.detail(c.Request().Context(), s.actor(c), id, tab)
+	companies, err := s.companiesOf(c)
+	if err != nil {
+		return err
+	}
+	company, err := companyOf(c, companies)
+	if err != nil {
+		return err
+	}
+	d, err := s.detail(c.Request().Context(), s.actor(c), id, tab, companies, company)
 	if err != nil {
 		return err
 	}
@@ -39,12 +47,13 @@ func (s *server) environmentPage(c echo.Context) error {
 	return s.showGoing(c, d.View.Name, views.SectionEnvironments, d.View.Active != nil, views.EnvironmentPage(page))
 }
 
-// detail reads what a tab of an environment's page shows.
-func (s *server) detail(ctx context.Context, actor environment.Actor, id uuid.UUID, tab views.Tab) (views.Detail, error) {
+// detail reads what a tab of an environment's page shows; company is the one that
+// is picked among companies, nil for none.
+func (s *server) detail(ctx context.Context, actor environment.Actor, id uuid.UUID, tab views.Tab, companies []environment.Company, company *environment.Company) (views.Detail, error) {
 	if tab == "" {
 		tab = views.TabOverview
 	}
-	d := views.Detail{Tab: tab, MayManage: mayManage(actor)}
+	d := views.Detail{Tab: tab, MayManage: mayManage(actor), Companies: companies, Company: company}
 	var err error
 	if d.View, err = s.Catalogue.Get(ctx, actor, id); err != nil {
 		return d, err
@@ -70,7 +79,12 @@ func (s *server) readTab(ctx context.Context, actor environment.Actor, d *views.
 		}
 		d.References, err = s.Catalogue.References(ctx, actor, d.View.Environment)
 		return err
+	case views.TabImage:
+		return s.readSandbox(ctx, actor, d)
 	case views.TabOverview:
+		if err := s.readSandbox(ctx, actor, d); err != nil {
+			return err
+		}
 		page, err := s.Probing.History(ctx, actor, id, besideLimit, "")
 		d.Probes = page.Items
 		return err
@@ -88,6 +102,19 @@ func (s *server) readTab(ctx context.Context, actor environment.Actor, d *views.
 		return err
 	}
 	return nil
+}
+
+// readSandbox reads what stands beside a test of a sandbox.
+func (s *server) readSandbox(ctx context.Context, actor environment.Actor, d *views.Detail) error {
+	if !d.MayManage {
+		return nil
+	}
+	var err error
+	if d.Usage, err = s.usageOf(ctx, actor, d.View.Environment); err != nil {
+		return err
+	}
+	d.Qualification, err = s.qualification(ctx, actor, d.View.Environment, d.Companies, d.Company)
+	return err
 }
 
 // environmentArchive takes an environment out of use.

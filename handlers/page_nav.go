@@ -33,6 +33,7 @@ func (s *server) nav(c echo.Context, company *environment.Company) views.Nav {
 		Access: may(access.ManagePeople, access.Instance), CompanyActivity: may(access.ReadActivity, subject),
 		Companies: may(access.ReadCompanies, access.Instance),
 		General:   may(access.ReadSettings, access.Instance), Environments: may(access.ReadEnvironments, access.Instance),
+		Leases:       may(access.ReadLeases, access.Somewhere),
 		Experimental: may(access.ReadSettings, access.Instance), People: may(access.ManagePeople, access.Instance),
 		InstanceActivity: may(access.ReadActivity, access.Instance),
 	}

@@ -20,7 +20,7 @@ func (s *server) environmentTest(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	company, err := s.pickedID(c)
+	company, err := s.testCompany(c)
 	if err != nil {
 		return err
 	}
@@ -29,6 +29,19 @@ func (s *server) environmentTest(c echo.Context) error {
 		return err
 	}
 	return s.showProbe(c, probe)
+}
+
+// testCompany is the company that a test is for: the form's, else the picked one.
+func (s *server) testCompany(c echo.Context) (*uuid.UUID, error) {
+	f, err := form(c)
+	if err != nil {
+		return nil, err
+	}
+	if text := f.Get("companyId"); text != "" {
+		id, err := idOf("company", text)
+		return &id, err
+	}
+	return s.pickedID(c)
 }
 
 // probeFragment shows a test as it is.
@@ -116,11 +129,29 @@ func (s *server) probeMessages(ctx context.Context, actor environment.Actor, id 
 	if probe.Draft || probe.EnvironmentID == nil {
 		return fragments(ctx, e.Kind, views.ProbePanel(panel))
 	}
-	d, err := s.detail(ctx, actor, *probe.EnvironmentID, views.TabOverview)
+	companies, company, err := s.companiesOfProbe(ctx, actor, probe)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.detail(ctx, actor, *probe.EnvironmentID, views.TabOverview, companies, company)
 	if err != nil {
 		return nil, err
 	}
 	return fragments(ctx, e.Kind, views.EnvironmentAfterTest(views.NewEnvironmentPage(d, s.Now()).Showing(panel)))
+}
+
+// companiesOfProbe are those that the reader may know of, and the one that a test
+// was for; nil for none.
+func (s *server) companiesOfProbe(ctx context.Context, actor environment.Actor, probe environment.Probe) ([]environment.Company, *environment.Company, error) {
+	companies, err := s.Catalogue.Companies(ctx, actor)
+	if err != nil || probe.CompanyID == nil {
+		return companies, nil, err
+	}
+	company, err := companyNamed(companies, *probe.CompanyID)
+	if err != nil { // deleted, or not the reader's
+		return companies, nil, nil
+	}
+	return companies, company, nil
 }
 
 // fragments renders components into one message of a stream.

@@ -57,7 +57,7 @@ func (s *server) runsPost(c echo.Context) error {
 func (s *server) runValues(f url.Values) (views.RunValues, error) {
 	var lost lostSecrets
 	v := views.RunValues{EnvironmentID: f.Get("environmentId"), Command: lines(f.Get("command")), Shell: f.Has("shell"), Title: f.Get("title"),
-		Cwd: f.Get("cwd"), TimeoutSec: f.Get("timeoutSec"), Stdin: environment.NewSecret(lines(f.Get("stdin")))}
+		Cwd: f.Get("cwd"), TimeoutSec: f.Get("timeoutSec"), Stdin: environment.NewSecret(lines(f.Get("stdin"))), Native: f.Has("native")}
 	if sealed := f.Get("stdin.held"); sealed != "" && v.Stdin.Empty() {
 		v.Stdin = s.reopen(sealed, "stdin", &lost)
 	}
@@ -68,7 +68,7 @@ func (s *server) runValues(f url.Values) (views.RunValues, error) {
 // runInput is what the form asks for. An empty command and a missing environment
 // are for running to refuse.
 func runInput(company uuid.UUID, v views.RunValues) (running.Input, error) {
-	in := running.Input{CompanyID: company, Command: v.Argv(), Title: given(v.Title), Cwd: given(v.Cwd)}
+	in := running.Input{CompanyID: company, Command: v.Argv(), Title: given(v.Title), Cwd: given(v.Cwd), Native: v.Native}
 	if !v.Stdin.Empty() {
 		in.Stdin = []byte(v.Stdin.Reveal())
 	}
@@ -122,7 +122,12 @@ func (s *server) showRuns(c echo.Context, status int, values views.RunValues, fa
 	if err != nil {
 		return err
 	}
-	page := views.NewRunsPage(company, views.NewRunForm(company, values, usable, mayLocal(actor), settings, failed), views.NewRunList(runs.Items, s.Now()))
+	targets, err := s.runTargets(ctx, actor, usable, company.ID)
+	if err != nil {
+		return err
+	}
+	runForm := views.NewRunForm(company, values, usable, mayLocal(actor), settings, failed).WithTargets(targets)
+	page := views.NewRunsPage(company, runForm, views.NewRunList(runs.Items, s.Now()))
 	return s.show(c, status, "Runs", views.SectionRuns, views.RunsPage(page))
 }
 
@@ -133,6 +138,35 @@ func (s *server) usable(ctx context.Context, actor environment.Actor) ([]environ
 	}
 	page, err := s.Catalogue.List(ctx, actor, environment.ListFilter{Status: environment.StatusActive, Sort: "name"})
 	return page.Items, err
+}
+
+// maxTargets bounds of how many sandbox environments the form of a run says more.
+const maxTargets = 50
+
+// runTargets are what is known of the sandboxes before something runs there. Who
+// sees environments reduced is not told how native work stands.
+func (s *server) runTargets(ctx context.Context, actor environment.Actor, usable []environment.EnvironmentView, company uuid.UUID) ([]views.RunTarget, error) {
+	var targets []views.RunTarget
+	whole := access.May(actor, access.SeeWhole, access.Instance) == nil
+	for _, v := range usable {
+		if v.Driver != environment.DriverSandbox || len(targets) == maxTargets {
+			continue
+		}
+		t := views.RunTarget{View: v}
+		if whole {
+			var err error
+			if t.Usage, err = s.usageOf(ctx, actor, v.Environment); err != nil {
+				return nil, err
+			}
+			admission, err := s.Catalogue.Admission(ctx, v.Environment, company)
+			if err != nil {
+				return nil, err
+			}
+			t.Admission = &admission
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
 }
 
 // mayLocal tells whether an actor may run work on the Berth host.

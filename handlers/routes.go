@@ -54,6 +54,14 @@ func (s *server) pageRoutes(e *echo.Echo) {
 	e.POST(base+"/:id/trust", s.trustKey, s.needs(access.ManageEnvironment))
 	e.POST(base+"/:id/probes", s.environmentTest, s.needs(access.ManageEnvironment))
 
+	e.POST(base+"/:id/pin-image", s.imagePin, s.needs(access.ManageEnvironment))
+
+	e.GET(views.LeasesPath, s.leasesPage, s.needs(access.ReadLeases))
+	e.POST(views.LeasesPath+"/:id/release", s.leaseLetGo, s.needs(access.ManageLeases))
+	e.POST(views.LeasesPath+"/:id/retry-cleanup", s.leaseCleanAgain, s.needs(access.ManageLeases))
+	e.GET(views.LeasesPath+"/:id/destroy", s.leaseDestroyDialog, s.needs(access.ManageLeases))
+	e.POST(views.LeasesPath+"/:id/destroy", s.leaseDestroyed, s.needs(access.ManageLeases))
+
 	e.GET("/company/settings/instance/general", s.generalPage, s.needs(access.ReadSettings))
 	e.POST("/company/settings/instance/general", s.generalSave, s.needs(access.ManageSettings))
 	e.GET("/company/settings/instance/experimental", s.experimentalPage, s.needs(access.ReadSettings))

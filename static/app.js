@@ -410,7 +410,7 @@
     const by = e.detail.requestConfig.triggeringEvent
     if (by && by.type === 'change' && by.target.matches('[data-filter]')) return e.preventDefault()
     const list = e.detail.target
-    if (list && list.id === 'environments-list') {
+    if (list && list.matches('#environments-list, [data-late]')) {
       list.late = setTimeout(() => { list.dataset.state = list.dataset.busyState }, 300)
     }
   })
@@ -467,6 +467,17 @@
       if (field && field.value !== filled.textContent) put(field, filled.textContent)
     }
   })
+
+  // What is to be known of the chosen environment alone is shown.
+
+  function showChosen() {
+    for (const box of $$('[data-shows-for]')) {
+      const choice = document.getElementById(box.dataset.showsFor)
+      for (const e of $$('[data-for]', box)) e.hidden = e.dataset.for !== choice.value
+    }
+  }
+  document.addEventListener('change', (e) => { if (e.target.id && $('[data-shows-for="' + e.target.id + '"]')) showChosen() })
+  showChosen()
 
   // What live.js needs of this file.
 

@@ -27,6 +27,15 @@
   refreshTimes()
   setInterval(refreshTimes, 30000)
 
+  // What goes on counts up, from what the server said.
+  setInterval(() => {
+    for (const e of $$('[data-elapsed]')) {
+      if (e.began === undefined) e.began = Date.now() - e.dataset.elapsed * 1000
+      const text = Math.floor((Date.now() - e.began) / 1000) + ' s'
+      if (text !== e.textContent) e.textContent = text
+    }
+  }, 500)
+
   // A wait counts down.
   const waiting = $('[data-countdown]')
   if (waiting) {
@@ -55,7 +64,7 @@
       looking = false
       for (const i of marks) {
         i.missed = (i.missed || 0) + 1 // a row that answers is replaced, with its mark
-        if (i.missed > 20) i.remove()
+        if (i.missed > (rows.dataset.patience || 20)) i.remove()
       }
     }
   }, 1500)

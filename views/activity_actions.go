@@ -34,6 +34,7 @@ func actionWords() map[string]string {
 		"environment.sandbox_orphan_removed": "removed, as no lease held it",
 
 		"instance.first_admin_link_created": "link for the first admin created",
+		"instance.managed_sandbox.changed":  "managed sandbox changed",
 		"instance.settings.updated":         "settings changed",
 		"keyset.rotated":                    "master key turned over",
 

@@ -36,7 +36,7 @@ func NewDeleteDialog(e environment.Environment, impact environment.Impact, other
 	p := DeleteDialogProps{env: e, impact: impact, state: DeleteReady, others: []ui.Option{{Label: "Choose one"}}}
 	for _, o := range others {
 		if o.ID != e.ID && o.Status == environment.StatusActive {
-			p.others = append(p.others, ui.Option{Value: o.ID.String(), Label: o.Name + " · " + driverName(o.Driver)})
+			p.others = append(p.others, ui.Option{Value: o.ID.String(), Label: o.Name + " · " + kindName(o.Key())})
 		}
 	}
 	for _, b := range impact.Blocked {
@@ -72,6 +72,8 @@ func blockedText(reason string) string {
 		return "Agents work in it by default."
 	case "active_use":
 		return "Work is under way in it. Cancel its runs or wait for them."
+	case "managed_sandbox", environment.CodeEnvironmentManaged:
+		return "The instance's own configuration provisions it. Take it out there first."
 	case "pending_sandbox_cleanup":
 		return "Something of it is still being cleaned up on the target."
 	}
@@ -95,6 +97,12 @@ func (p DeleteDialogProps) touched() []string {
 	list := []string{"Its configuration and its tests are deleted."}
 	if n := p.impact.SecretCount; n > 0 {
 		list = append(list, ui.Count(n, "stored secret is", "stored secrets are")+" deleted with it.")
+	}
+	if n := p.impact.Uses.Retained; n > 0 {
+		list = append(list, ui.Count(n, "stopped sandbox that is kept for reuse is", "stopped sandboxes that are kept for reuse are")+" destroyed, with all that is in "+map[bool]string{true: "it", false: "them"}[n == 1]+".")
+	}
+	if n := p.impact.Uses.PendingCleanup; n > 0 {
+		list = append(list, ui.Count(n, "clean-up goes", "clean-ups go")+" on until the provider confirms it.")
 	}
 	if n := p.impact.Uses.Runs; n > 0 {
 		list = append(list, ui.Count(n, "run stays", "runs stay")+" readable, with its name and target.")

@@ -17,6 +17,7 @@ type Tab string
 const (
 	TabOverview      Tab = "overview"
 	TabConfiguration Tab = "configuration"
+	TabImage         Tab = "image" // of sandboxes
 	TabLeases        Tab = "leases"
 	TabRuns          Tab = "runs"
 	TabActivity      Tab = "activity"
@@ -24,12 +25,12 @@ const (
 
 // Tabs lists them in order.
 func Tabs() []Tab {
-	return []Tab{TabOverview, TabConfiguration, TabLeases, TabRuns, TabActivity}
+	return []Tab{TabOverview, TabConfiguration, TabImage, TabLeases, TabRuns, TabActivity}
 }
 
 // IsWhole tells whether a tab shows what only those see who see environments
 // whole.
-func (t Tab) IsWhole() bool { return t == TabConfiguration || t == TabActivity }
+func (t Tab) IsWhole() bool { return t == TabConfiguration || t == TabImage || t == TabActivity }
 
 // EnvironmentPageState is how an environment stands on its page.
 type EnvironmentPageState string
@@ -40,6 +41,7 @@ const (
 	PageArchived      EnvironmentPageState = "archived"
 	PageMaintenance   EnvironmentPageState = "maintenance"
 	PageDriverMissing EnvironmentPageState = "driver-missing"
+	PageUnsupported   EnvironmentPageState = "unsupported" // installed, and not to be used here
 	PageReadOnly      EnvironmentPageState = "read-only"
 )
 
@@ -60,6 +62,12 @@ type Detail struct {
 	References map[string]environment.SecretReference
 	// Fields are those of its driver's schema; none for a driver without one.
 	Fields []environment.ConfigField
+	// Companies are those that the reader may pick.
+	Companies []environment.Company
+	// Usage is what of its budget is used; nil where nothing is made for a lease.
+	Usage *environment.Usage
+	// Qualification is of a sandbox, for who sees it whole; nil: it is not shown.
+	Qualification *Qualification
 }
 
 // EnvironmentPageProps is an environment's page.
@@ -80,6 +88,8 @@ type EnvironmentPageProps struct {
 	activity   ActivityListProps
 	refs       map[string]environment.SecretReference
 	fields     []environment.ConfigField
+	start      *TestStartProps     // of a sandbox
+	qualified  *QualificationProps // of a sandbox
 	now        time.Time
 }
 
@@ -88,11 +98,13 @@ func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
 	v := d.View
 	p := EnvironmentPageProps{view: v, tab: d.Tab, pill: healthPill(v), address: address(v.Environment), mayManage: d.MayManage,
 		refs: d.References, fields: d.Fields, flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Key(), d.Caps), now: now,
-		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(d.Leases, now),
+		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(LeaseListing{Leases: d.Leases, MayManage: d.MayManage, OfEnvironment: true}, now),
 		runs: NewRunList(d.Runs, now), activity: NewActivityList(d.Activity, now)}
 	switch {
 	case d.Caps == nil:
 		p.state = PageDriverMissing
+	case d.Caps.Unsupported != "":
+		p.state = PageUnsupported
 	case !d.MayManage:
 		p.state = PageReadOnly
 	case v.Status == environment.StatusArchived:
@@ -102,12 +114,37 @@ func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
 	default:
 		p.state = PageActive
 	}
-	p.mayTest = d.MayManage && d.Caps != nil && v.Driver != environment.DriverLocal && v.Status != environment.StatusArchived
+	p.mayTest = d.MayManage && d.Caps != nil && d.Caps.Unsupported == "" && v.Driver != environment.DriverLocal && v.Status != environment.StatusArchived
+	if v.Driver == environment.DriverSandbox && d.MayManage {
+		start := NewTestStart(v, d.Caps, d.Usage, d.Companies, d.Company, p.cannotTest(d.Caps))
+		p.start = &start
+	}
+	if d.Qualification != nil {
+		qualified := NewQualification(v.Environment, *d.Qualification, d.MayManage, now)
+		p.qualified = &qualified
+	}
 	if probe := shownProbe(v); probe != nil {
 		panel := NewProbePanel(*probe, v.ConfigRevision, d.MayManage, now)
 		p.probe = &panel
 	}
 	return p
+}
+
+// cannotTest is why a sandbox may not be tested; "" when it may.
+func (p EnvironmentPageProps) cannotTest(caps *environment.Capabilities) string {
+	switch {
+	case caps == nil:
+		return environment.NotInstalled(p.view.Key()).Message
+	case caps.Unsupported != "":
+		return caps.Unsupported
+	case p.view.Status == environment.StatusArchived:
+		return "It is archived. Restore it first."
+	case p.flagOff:
+		return "Environments are off, so nothing new is started."
+	case p.view.Active != nil:
+		return "A test is under way."
+	}
+	return ""
 }
 
 // Showing is the page with a test that need not be the newest.
@@ -127,7 +164,7 @@ func shownProbe(v environment.EnvironmentView) *environment.Probe {
 func (p EnvironmentPageProps) tabs() []ui.TabProps {
 	tabs := make([]ui.TabProps, 0, 5)
 	for _, t := range Tabs() {
-		if !p.mayManage && t.IsWhole() {
+		if !p.mayManage && t.IsWhole() || t == TabImage && p.view.Driver != environment.DriverSandbox {
 			continue
 		}
 		word := string(t)
@@ -138,12 +175,18 @@ func (p EnvironmentPageProps) tabs() []ui.TabProps {
 
 // facts are the first things to know about an environment.
 func (p EnvironmentPageProps) facts() []ui.Pair {
-	pairs := []ui.Pair{{Key: "Driver", Value: driverName(p.view.Driver)}}
+	pairs := []ui.Pair{{Key: "Driver", Value: kindName(p.view.Key())}}
+	if p.view.Driver == environment.DriverSandbox {
+		pairs[0].Value = "Sandbox on " + pairs[0].Value
+	}
+	if line := budgetLine(p.view.Budget); line != "" {
+		pairs = append(pairs, ui.Pair{Key: "Account", Value: line})
+	}
 	if d := text(p.view.Description); d != "" {
 		pairs = append(pairs, ui.Pair{Key: "Description", Value: d})
 	}
 	if p.address != "" {
-		pairs = append(pairs, ui.Pair{Key: "Target", Value: p.address, Code: true})
+		pairs = append(pairs, ui.Pair{Key: p.addressKey(), Value: p.address, Code: true})
 	}
 	if last := p.view.Last; last != nil && last.Host != nil {
 		pairs = append(pairs, ui.Pair{Key: "Host", Value: last.Host.Name})
@@ -263,4 +306,35 @@ func (p EnvironmentPageProps) variables() []ui.Pair {
 	}
 	slices.SortFunc(pairs, func(a, b ui.Pair) int { return strings.Compare(a.Key, b.Key) })
 	return pairs
+}
+
+func (p EnvironmentPageProps) addressKey() string {
+	if p.view.Driver == environment.DriverSandbox {
+		return "Image"
+	}
+	return "Target"
+}
+
+// mayEnd: the managed sandbox is neither archived nor deleted while the instance's
+// configuration provisions it, and Local never is.
+func (p EnvironmentPageProps) mayEnd() bool {
+	return p.view.Driver != environment.DriverLocal && !(p.view.Managed && p.view.Provisioned)
+}
+
+// image is what is saved, part by part, and what the last test found.
+func (p EnvironmentPageProps) image() []ui.Pair {
+	text := sandboxImage(p.view.Config)
+	pairs := []ui.Pair{{Key: "Saved", Value: text, Code: true}}
+	if image, problem := environment.ParseImage(text); problem == "" {
+		pairs = append(pairs, imagePairs(image)...)
+	}
+	if last := p.view.Last; last != nil && last.Image != nil && last.ConfigRevision == p.view.ConfigRevision {
+		pairs = append(pairs, identityPairs(*last.Image)...)
+	}
+	return pairs
+}
+
+// cannotUse: its driver is not there, or not to be used here.
+func (p EnvironmentPageProps) cannotUse() bool {
+	return p.state == PageDriverMissing || p.state == PageUnsupported
 }

@@ -52,18 +52,6 @@ func (p ProbeHistoryProps) none() string {
 	return "It was never tested. A test logs in, looks at the folder and leaves nothing running."
 }
 
-// LeaseListProps are leases, newest use first.
-type LeaseListProps struct {
-	state  ListState
-	leases []environment.Lease
-	now    time.Time
-}
-
-// NewLeaseList makes the list of leases.
-func NewLeaseList(leases []environment.Lease, now time.Time) LeaseListProps {
-	return LeaseListProps{state: listState(len(leases)), leases: leases, now: now}
-}
-
 // leaseReason says why a lease ended as it did; "" when that needs no word.
 func leaseReason(l environment.Lease) string {
 	switch {

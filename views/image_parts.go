@@ -74,3 +74,15 @@ func shortImage(text string) string {
 
 // variantValue is the form's value of a union's shape.
 func variantValue(i int) string { return strconv.Itoa(i + 1) }
+
+// identityPairs are what really was made from a reference, as the provider says.
+func identityPairs(i environment.ImageIdentity) []ui.Pair {
+	var pairs []ui.Pair
+	for _, pair := range []ui.Pair{{Key: "Tested digest", Value: i.Digest}, {Key: "Tested image id", Value: i.ImageID}, {Key: "Tested snapshot", Value: i.SnapshotID}} {
+		if pair.Value != "" {
+			pair.Code = true
+			pairs = append(pairs, pair)
+		}
+	}
+	return pairs
+}

@@ -21,6 +21,7 @@ const (
 	SectionCompanies        Section = "companies"
 	SectionGeneral          Section = "general"
 	SectionEnvironments     Section = "environments"
+	SectionLeases           Section = "leases"
 	SectionExperimental     Section = "experimental"
 	SectionPeople           Section = "people"
 	SectionInstanceActivity Section = "instance-activity"

@@ -11,14 +11,14 @@ type Nav struct {
 	// Here is where that page is loaded from: not the address of a POST.
 	Here string
 
-	Runs, Agents, Secrets, Access, CompanyActivity, Companies     bool
-	General, Environments, Experimental, People, InstanceActivity bool
+	Runs, Agents, Secrets, Access, CompanyActivity, Companies             bool
+	General, Environments, Leases, Experimental, People, InstanceActivity bool
 }
 
 // WholeNav offers everything, to somebody of that name.
 func WholeNav(account string) Nav {
 	return Nav{Account: account, Runs: true, Agents: true, Secrets: true, Access: true, CompanyActivity: true, Companies: true,
-		General: true, Environments: true, Experimental: true, People: true, InstanceActivity: true}
+		General: true, Environments: true, Leases: true, Experimental: true, People: true, InstanceActivity: true}
 }
 
 type navItem struct {
@@ -58,6 +58,7 @@ func (p LayoutProps) instanceLinks() []navItem {
 	}{
 		{p.nav.General, navItem{GeneralPath, "General", SectionGeneral}},
 		{p.nav.Environments, navItem{Environments, "Environments", SectionEnvironments}},
+		{p.nav.Leases, navItem{LeasesPath, "Leases", SectionLeases}},
 		{p.nav.Experimental, navItem{ExperimentalPath, "Experimental", SectionExperimental}},
 		{p.nav.People, navItem{PeoplePath, "People", SectionPeople}},
 		{p.nav.InstanceActivity, navItem{InstanceActivityPath, "Activity", SectionInstanceActivity}},

@@ -10,6 +10,29 @@ const (
 	NoticeSecretDeleted  Notice = "secret-deleted"
 )
 
+// The notices of sandboxes.
+const (
+	NoticePinned         Notice = "pinned"
+	NoticeLeaseReleased  Notice = "lease-released"
+	NoticeLeaseDestroyed Notice = "lease-destroyed"
+	NoticeCleanupGoesOn  Notice = "cleanup-goes-on"
+)
+
+// ofSandboxes is Text for images and leases.
+func (n Notice) ofSandboxes() string {
+	switch n {
+	case NoticePinned:
+		return "Digest pinned. Test again to qualify the platform."
+	case NoticeLeaseReleased:
+		return "Lease released."
+	case NoticeLeaseDestroyed:
+		return "Sandbox destroyed, as the provider confirmed."
+	case NoticeCleanupGoesOn:
+		return "The provider has not confirmed the end yet. The clean-up goes on by itself."
+	}
+	return ""
+}
+
 // ofSecrets is Text for what concerns companies' secrets.
 func (n Notice) ofSecrets() string {
 	switch n {
@@ -26,5 +49,5 @@ func (n Notice) ofSecrets() string {
 	case NoticeSecretDeleted:
 		return "Secret deleted."
 	}
-	return ""
+	return n.ofSandboxes()
 }

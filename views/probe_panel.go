@@ -1,6 +1,8 @@
 package views
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"berth/environment"
@@ -38,6 +40,7 @@ type ProbePanelProps struct {
 	stages    []stageProps
 	outdated  bool // of a config that was edited since
 	mayManage bool
+	elapsed   string // seconds since it began, while it goes on
 }
 
 type stageProps struct {
@@ -62,9 +65,15 @@ func NewProbePanel(p environment.Probe, current int, mayManage bool, now time.Ti
 	case p.FinishedAt != nil:
 		props.note += " · " + ui.Ago(*p.FinishedAt, now)
 	}
-	props.stages = stagesOf(p)
+	if !p.State.Ended() && p.StartedAt != nil {
+		props.elapsed = seconds(now.Sub(*p.StartedAt))
+	}
+	props.stages = stagesOf(p, now)
 	return props
 }
+
+// seconds are whole ones; the page counts on from them.
+func seconds(d time.Duration) string { return strconv.Itoa(int(max(0, d).Seconds())) }
 
 func probeState(p environment.Probe) ProbePanelState {
 	switch p.State {
@@ -86,6 +95,8 @@ func probeState(p environment.Probe) ProbePanelState {
 		return ProbeHostKeyRevoked
 	case environment.CodeCredentialMissing, environment.CodeSecretMissing, environment.CodeSecretDisabled:
 		return ProbeCredentialMissing
+	case environment.CodeEngineDenied, environment.CodeImageDenied:
+		return ProbeAuthFailed
 	case environment.CodeLoginRefused, environment.CodeLoginNeedsInteraction, environment.CodeKeyNeedsPassphrase, environment.CodeKeyUnreadable:
 		return ProbeAuthFailed
 	}
@@ -103,6 +114,9 @@ func probePill(state ProbePanelState, p environment.Probe) pill {
 	case ProbeCredentialMissing:
 		return pill{ui.Bad, "Credential missing"}
 	case ProbeAuthFailed:
+		if p.Driver == environment.DriverSandbox {
+			return pill{ui.Bad, "Access denied"}
+		}
 		return pill{ui.Bad, "Login failed"}
 	}
 	h := p.Health()
@@ -111,12 +125,15 @@ func probePill(state ProbePanelState, p environment.Probe) pill {
 
 // stagesOf lists a probe's stages. One that waits for its turn has none yet, so
 // the names of its driver's stand there, waiting.
-func stagesOf(p environment.Probe) []stageProps {
+func stagesOf(p environment.Probe, now time.Time) []stageProps {
 	stages := p.Stages
 	if len(stages) == 0 {
 		names := environment.SSHStages()
-		if p.Driver == environment.DriverLocal {
+		switch p.Driver {
+		case environment.DriverLocal:
 			names = environment.LocalStages()
+		case environment.DriverSandbox:
+			names = environment.DockerStages()
 		}
 		for _, name := range names {
 			stages = append(stages, environment.Stage{Name: name, Status: environment.StageWaiting})
@@ -128,6 +145,16 @@ func stagesOf(p environment.Probe) []stageProps {
 		switch s.Status {
 		case environment.StageSkipped:
 			sp.step.Text = "not tried"
+			if s.Message != "" && p.Draft && p.OK {
+				sp.step.Text = s.Message // why a draft leaves it out
+			}
+		case environment.StageRunning:
+			if s.StartedAt != nil {
+				sp.step.Elapsed = seconds(now.Sub(*s.StartedAt))
+			}
+			if sp.step.Text == "" {
+				sp.step.Text = stageDoes(p.Driver, s.Name)
+			}
 		case environment.StageOK, environment.StageFailed, environment.StageWarning:
 			sp.step.Time = ui.Millis(s.DurationMs)
 		}
@@ -148,6 +175,8 @@ func (p ProbePanelProps) announcement() string { return p.pill.text + ". " + p.p
 // proves says what this verdict proves, and no more.
 func (p ProbePanelProps) proves() string {
 	switch {
+	case p.probe.Proves != "":
+		return p.probe.Proves
 	case p.probe.Driver == environment.DriverLocal:
 		return "A test of Local proves that this server can use its folder, and no more."
 	case p.state == ProbeReady || p.state == ProbeWarning:
@@ -178,7 +207,11 @@ func (p ProbePanelProps) where() string {
 		return ""
 	}
 	s := "Ran on " + p.probe.Host.Name
-	if p.probe.Host.BootID != "" {
+	switch {
+	case p.probe.Host.BootID == "":
+	case p.probe.Driver == environment.DriverSandbox:
+		s = "Ran in container " + shortID(p.probe.Host.BootID) + ", host name " + p.probe.Host.Name
+	default:
 		s += ", boot " + p.probe.Host.BootID
 	}
 	if t := platformText(p.probe.Platform); t != "" {
@@ -202,4 +235,76 @@ func pinLabel(s ProbePanelState) string {
 		return "Replace the trusted key in this form:"
 	}
 	return "I compared it; trust it in this form:"
+}
+
+// shortID is enough of a long id to find it by.
+func shortID(id string) string {
+	if len(id) > 12 {
+		return id[:12]
+	}
+	return id
+}
+
+// image is what really was made, as the provider says; "" where that is not known.
+func (p ProbePanelProps) image() string {
+	i := p.probe.Image
+	if i == nil {
+		return ""
+	}
+	name := i.Reference
+	if i.Repository != "" && i.Digest != "" && !strings.Contains(name, "@") {
+		name = i.Repository + "@" + i.Digest
+	}
+	if i.ImageID != "" && i.ImageID != name {
+		name = strings.TrimSpace(name + " · image id " + i.ImageID)
+	}
+	if i.SnapshotID != "" {
+		name = strings.TrimSpace(name + " · snapshot " + i.SnapshotID)
+	}
+	return name
+}
+
+// qualified is what became of the platform's qualification; nil for none to tell.
+func (p ProbePanelProps) qualified() *environment.QualificationResult {
+	if p.probe.Draft || !p.probe.State.Ended() {
+		return nil
+	}
+	return p.probe.Qualification
+}
+
+func (p ProbePanelProps) qualifiedTone() ui.Tone {
+	switch p.qualified().Code {
+	case environment.QualRecorded, environment.QualManagedNotNeeded:
+		return ui.OK
+	case environment.QualProbeFailed:
+		return ui.Bad
+	case environment.QualUnsupported, environment.QualCancelled:
+		return ui.Plain
+	}
+	return ui.Warn
+}
+
+func (p ProbePanelProps) qualifiedText() string {
+	if p.qualified().Recorded {
+		return "Platform qualification recorded."
+	}
+	return "Platform qualification not recorded."
+}
+
+// stageDoes says what a slow stage is at; "" for the quick ones.
+func stageDoes(driver, stage string) string {
+	if driver != environment.DriverSandbox {
+		return ""
+	}
+	switch stage {
+	case "image":
+		return "looked up, and fetched if it is not there…"
+	case "create":
+		return "a fresh sandbox is made…"
+	case "start":
+		return "waiting until it can be used…"
+	case "cleanup":
+		return "destroyed, and waiting for the provider's receipt…"
+	}
+	return ""
 }

@@ -29,6 +29,7 @@ type RunValues struct {
 	Vars          []VarValue         // plain ones; set over the environment's
 	Stdin         environment.Secret // rendered only while it does not look secret
 	StdinSealed   string             // stands for input that is not rendered
+	Native        bool               // only from the qualified image
 }
 
 // NewRunValues are those of an empty form.
@@ -117,6 +118,7 @@ type RunFormProps struct {
 	errors       map[string]string
 	failure      string
 	blocked      string
+	targets      []runTarget // what to know of sandboxes before something runs there
 }
 
 // NewRunForm makes the form. usable are the environments that may be named, Local
@@ -130,7 +132,7 @@ func NewRunForm(company environment.Company, v RunValues, usable []environment.E
 		if e.Status != environment.StatusActive {
 			continue
 		}
-		if e.Driver == environment.DriverLocal && !mayLocal {
+		if onBerthHost(e.Key()) && !mayLocal {
 			p.environments = append(p.environments, ui.Option{Value: e.ID.String(), Label: e.Name + " · only instance admins run on the Berth host", Disabled: true})
 			continue
 		}
@@ -168,4 +170,9 @@ func fieldErrors(e *environment.Error) map[string]string {
 		}
 	}
 	return m
+}
+
+// onBerthHost: its work runs on the machine of the server.
+func onBerthHost(key environment.DriverKey) bool {
+	return key.Driver == environment.DriverLocal || key.Provider == environment.ProviderFake
 }

@@ -77,12 +77,22 @@ func (p RunSummaryProps) announcement() string {
 // facts say exactly where the run was.
 func (p RunSummaryProps) facts() []ui.Pair {
 	r := p.run
-	pairs := []ui.Pair{{Key: "Driver", Value: driverName(r.Driver)}}
+	pairs := []ui.Pair{{Key: "Driver", Value: kindName(r.Key())}}
+	if r.Driver == environment.DriverSandbox {
+		pairs = []ui.Pair{{Key: "Provider", Value: kindName(r.Key())}}
+	}
+	if r.Native {
+		pairs = append(pairs, ui.Pair{Key: "Native", Value: "only from the qualified image"})
+	}
 	if r.Target != r.Driver { // else the reader may not see where it ran
 		pairs = append([]ui.Pair{{Key: "Target", Value: r.Target, Code: true}}, pairs...)
 	}
 	if r.Host != nil {
-		pairs = append(pairs, ui.Pair{Key: "Host", Value: r.Host.Name}, ui.Pair{Key: "Boot id", Value: r.Host.BootID, Code: true})
+		id := "Boot id"
+		if r.Driver == environment.DriverSandbox {
+			id = "Container"
+		}
+		pairs = append(pairs, ui.Pair{Key: "Host", Value: r.Host.Name}, ui.Pair{Key: id, Value: r.Host.BootID, Code: true})
 	}
 	if r.WorkingDir != nil {
 		pairs = append(pairs, ui.Pair{Key: "Working folder", Value: *r.WorkingDir, Code: true})

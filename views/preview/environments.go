@@ -97,10 +97,14 @@ func reduced(all ...environment.EnvironmentView) []environment.EnvironmentView {
 
 func detail(v environment.EnvironmentView, tab views.Tab) views.Detail {
 	caps, company := example.Capabilities()[1], example.Acme()
+	companies := example.Companies()
 	if v.Driver == environment.DriverLocal {
 		caps = example.Capabilities()[0]
 	}
-	return views.Detail{View: v, Tab: tab, Settings: example.Settings(), Caps: &caps, MayManage: true, Company: &company,
+	if v.Driver == environment.DriverSandbox {
+		caps = example.DockerCapabilities()
+	}
+	return views.Detail{View: v, Tab: tab, Settings: example.Settings(), Caps: &caps, MayManage: true, Company: &company, Companies: companies,
 		Probes: []environment.Probe{example.OKProbe(), example.WarningProbe(), example.FailedProbe(environment.CodeConnectTimeout), example.CancelledProbe()},
 		Leases: example.Leases(), Runs: example.Runs(), Activity: example.Activity()}
 }
@@ -151,8 +155,6 @@ func pages() []Preview {
 		{"probe-history.filled", Probe, views.ProbeHistory(views.NewProbeHistory(off.Probes, example.ReadySSH().Recent, example.Now()))},
 		{"probe-history.none.elsewhere", Probe, views.ProbeHistory(views.NewProbeHistory(nil, example.ReadySSH().Recent, example.Now()))},
 		{"probe-history.none", Probe, views.ProbeHistory(views.NewProbeHistory(nil, nil, example.Now()))},
-		{"lease-list.filled", Runs, views.LeaseList(views.NewLeaseList(example.Leases(), example.Now()))},
-		{"lease-list.none", Runs, views.LeaseList(views.NewLeaseList(nil, example.Now()))},
 		{"activity-list.filled", Configuration, views.ActivityList(views.NewActivityList(example.Activity(), example.Now()))},
 		{"activity-list.none", Configuration, views.ActivityList(views.NewActivityList(nil, example.Now()))},
 	}

@@ -14,6 +14,8 @@ const (
 	Capabilities  = "execution-environments/capabilities"
 	Probe         = "execution-environments/probe"
 	Runs          = "execution-environments/runs"
+	Images        = "execution-environments/images"
+	Leases        = "execution-environments/leases"
 	Instance      = "instance"
 	People        = "people"
 	Secrets       = "secrets"
@@ -22,7 +24,7 @@ const (
 
 // Groups lists the capability ids in order.
 func Groups() []string {
-	return []string{Configuration, Capabilities, Probe, Runs, Instance, People, Secrets, Record}
+	return []string{Configuration, Capabilities, Probe, Images, Runs, Leases, Instance, People, Secrets, Record}
 }
 
 // Preview is one state. Name is "component.state" or "component.state.variant".
@@ -47,7 +49,7 @@ func (p Preview) State() string {
 // All lists every preview.
 func All() []Preview {
 	var all []Preview
-	for _, list := range [][]Preview{rows(), lists(), forms(), dialogs(), pages(), capabilities(), probes(), runs(), instance(), signIns(), links(), accounts(), people(), agents(), pickers(), dotEnvs(), secretPages(), records()} {
+	for _, list := range [][]Preview{rows(), lists(), forms(), dialogs(), pages(), capabilities(), probes(), runs(), instance(), signIns(), links(), accounts(), people(), agents(), pickers(), dotEnvs(), secretPages(), records(), sandboxForms(), sandboxPages(), sandboxProbes(), qualifications(), leases()} {
 		all = append(all, list...)
 	}
 	return all
@@ -68,7 +70,7 @@ func groupID(group string) string { return "group-" + strings.ReplaceAll(group, 
 // hasHeading tells whether the component is a whole page, with its title.
 func (p Preview) hasHeading() bool {
 	switch p.Component() {
-	case "secrets-page", "secret-page", "activity-page", "environments-page", "environment-page", "environment-form", "run-page", "general-settings", "experimental-settings",
+	case "leases-page", "secrets-page", "secret-page", "activity-page", "environments-page", "environment-page", "environment-form", "run-page", "general-settings", "experimental-settings",
 		"companies-page", "error-page", "account-page", "people-page", "person-page", "access-page", "agents-page", "agent-page":
 		return true
 	}

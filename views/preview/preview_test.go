@@ -100,7 +100,9 @@ func TestPreviewsHoldNothingInlineAndNoSecret(t *testing.T) {
 func components(typeName string) []string {
 	switch typeName {
 	case "ListState":
-		return []string{"probe-history", "lease-list", "activity-list", "run-list"}
+		return []string{"probe-history", "activity-list", "run-list"}
+	case "QualificationShownState":
+		return []string{"qualification-panel", "qualification-notice"}
 	case "SettingsState":
 		return []string{"general-settings", "experimental-settings"}
 	}
@@ -174,7 +176,7 @@ func TestEachStateHasAPreview(t *testing.T) {
 }
 
 func TestProbePreviewsReachEachFailureAndStage(t *testing.T) {
-	for _, code := range example.FailureCodes() {
+	for _, code := range append(example.FailureCodes(), example.SandboxFailureCodes()...) {
 		if !slices.ContainsFunc(All(), func(p Preview) bool {
 			return p.Component() == "probe-panel" && (strings.HasSuffix(p.Name, "."+code) || p.State() == code)
 		}) {

@@ -55,7 +55,7 @@ func failureState(code string) string {
 		return string(views.ProbeHostKeyRevoked)
 	case environment.CodeCredentialMissing, environment.CodeSecretMissing, environment.CodeSecretDisabled:
 		return string(views.ProbeCredentialMissing)
-	case environment.CodeLoginRefused, environment.CodeLoginNeedsInteraction, environment.CodeKeyNeedsPassphrase, environment.CodeKeyUnreadable:
+	case environment.CodeEngineDenied, environment.CodeImageDenied, environment.CodeLoginRefused, environment.CodeLoginNeedsInteraction, environment.CodeKeyNeedsPassphrase, environment.CodeKeyUnreadable:
 		return string(views.ProbeAuthFailed)
 	}
 	return string(environment.HealthOfCode(code))
