@@ -51,7 +51,7 @@ func (d *Driver) acquire(ctx context.Context, spec environment.Spec, b *board) (
 	if err != nil {
 		return environment.Ref{}, err
 	}
-	if b.heard() { // an engine that is known may have gone
+	if s.thorough() { // an engine that is known may have gone
 		if err := s.greet(ctx); err != nil {
 			return environment.Ref{}, err
 		}
@@ -77,6 +77,10 @@ func (e *engine) measured() map[string]any {
 	return map[string]any{"engine": e.at.shown(), "version": e.version(), "apiVersion": e.ClientVersion()}
 }
 
+// thorough reports whether somebody wants to know more than that it works: a
+// probe is told what else can be found out, at the cost of a few calls more.
+func (s *sandbox) thorough() bool { return s.spec.OwnerKind == environment.OwnerProbe }
+
 // create makes the container and reads what it became. The engine is not
 // interrupted in it: a container whose making was cut off would have no id here.
 func (s *sandbox) create(ctx context.Context, p *picture, b *board) (container.InspectResponse, error) {
@@ -87,23 +91,36 @@ func (s *sandbox) create(ctx context.Context, p *picture, b *board) (container.I
 		}
 		id, err = s.ask(ctx, p.use)
 	}
-	if s.id = id; err != nil {
-		return s.uncreated(ctx, err, p, b)
+	switch s.id = id; {
+	case isNoImage(err):
+		return container.InspectResponse{}, s.noImage(err, p)
+	case errors.Is(err, errNotAsked):
+		return container.InspectResponse{}, late(ctx, "The sandbox was not made in time.")
 	}
-	made, err := s.inspect(ctx)
+	p.found(s, b)
+	b.began("create")
+	made, word := container.InspectResponse{}, "was made"
+	if err != nil {
+		made, err = s.uncreated(ctx, err)
+		word = "was there already"
+	} else {
+		made, err = s.inspect(ctx)
+	}
 	if err != nil {
 		return made, err
 	}
-	p.found(s, b, made.Image)
-	b.began("create")
-	b.passed(fmt.Sprintf("The sandbox %s was made.", short(made.ID)), map[string]any{"providerLeaseId": made.ID, "name": nameOf(s.lease)})
+	b.passed(fmt.Sprintf("The sandbox %s %s.", short(made.ID), word),
+		map[string]any{"providerLeaseId": made.ID, "name": nameOf(s.lease), "imageId": sumOf(made.Image)})
 	return made, nil
 }
+
+// errNotAsked is a context that ended before the engine was asked for anything.
+var errNotAsked = errors.New("not asked")
 
 // ask asks for a container and waits for the answer even when ctx ends.
 func (s *sandbox) ask(ctx context.Context, image string) (string, error) {
 	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+		return "", errNotAsked
 	}
 	limited, cancel := s.call(context.WithoutCancel(ctx))
 	defer cancel()
@@ -114,27 +131,18 @@ func (s *sandbox) ask(ctx context.Context, image string) (string, error) {
 // uncreated looks what became of a container that the engine did not make now: one
 // that an earlier call made for this lease is taken up, and so is one whose making
 // was not answered.
-func (s *sandbox) uncreated(ctx context.Context, cause error, p *picture, b *board) (container.InspectResponse, error) {
-	if _, ours := errors.AsType[*environment.Error](cause); ours || errors.Is(cause, context.Canceled) && ctx.Err() != nil {
-		return container.InspectResponse{}, late(ctx, "The sandbox was not made in time.")
-	}
-	if isNoImage(cause) {
-		return container.InspectResponse{}, s.noImage(ctx, cause, p)
-	}
-	p.found(s, b, "")
-	b.began("create")
+func (s *sandbox) uncreated(ctx context.Context, cause error) (container.InspectResponse, error) {
 	s.id = nameOf(s.lease)
-	made, err := s.inspect(ctx)
-	switch {
-	case err == nil:
-		b.passed(fmt.Sprintf("The sandbox %s was there already.", short(made.ID)), map[string]any{"providerLeaseId": made.ID, "name": nameOf(s.lease)})
+	made, err := s.inspect(context.WithoutCancel(ctx))
+	switch environment.CodeOf(err) {
+	case "":
 		s.id = made.ID
 		return made, nil
-	case environment.CodeOf(err) == environment.CodeSandboxMismatch:
+	case environment.CodeSandboxMismatch:
 		s.id = "" // not ours to remove
 		return made, environment.Conflict(environment.CodeCreateFailed,
 			fmt.Sprintf("Another container on %s has the name %s already.", s.at.shown(), nameOf(s.lease)))
-	case environment.CodeOf(err) == environment.CodeSandboxGone:
+	case environment.CodeSandboxGone:
 		if !unanswered(cause) {
 			s.id = "" // it was refused
 		}

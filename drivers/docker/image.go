@@ -28,8 +28,7 @@ func (p *picture) mayPull() bool {
 }
 
 // choose finds out what to make a sandbox from: the pinned content, else what the
-// config names. Where nobody listens the engine is not asked before the container
-// is made.
+// config names. Mostly the engine is not asked before the container is made.
 func (s *sandbox) choose(ctx context.Context, b *board) (*picture, error) {
 	if s.spec.Pinned != nil {
 		return s.pinned(ctx, *s.spec.Pinned, b)
@@ -42,7 +41,7 @@ func (s *sandbox) choose(ctx context.Context, b *board) (*picture, error) {
 	if p.policy == pullAlways && p.ID == "" {
 		return p, s.pull(ctx, p, b)
 	}
-	if !b.heard() {
+	if !s.thorough() {
 		return p, nil
 	}
 	local, err := s.local(ctx, p.use)
@@ -52,7 +51,7 @@ func (s *sandbox) choose(ctx context.Context, b *board) (*picture, error) {
 	case local == nil && p.mayPull():
 		return p, s.pull(ctx, p, b)
 	case local == nil:
-		return nil, s.noImage(ctx, errdefs.ErrNotFound, p)
+		return nil, s.noImage(errdefs.ErrNotFound, p)
 	}
 	return p, nil
 }
@@ -164,14 +163,8 @@ func sumOf(id string) string {
 }
 
 // found ends the stage of the image.
-func (p *picture) found(s *sandbox, b *board, id string) {
-	if last := b.last(); last.Name != "image" || last.Status != environment.StageRunning {
-		return
-	}
+func (p *picture) found(s *sandbox, b *board) {
 	measured := map[string]any{"image": p.Text, "pulled": p.pulled}
-	if id != "" {
-		measured["imageId"] = sumOf(id)
-	}
 	if p.Digest != "" {
 		measured["digest"] = p.Digest
 	}
@@ -184,11 +177,14 @@ func (p *picture) found(s *sandbox, b *board, id string) {
 
 // isNoImage reports whether an engine refused a container for want of its image.
 func isNoImage(err error) bool {
+	if err == nil {
+		return false
+	}
 	return errdefs.IsNotFound(err) && !strings.Contains(err.Error(), "network")
 }
 
 // noImage is the error of an image that the engine does not have.
-func (s *sandbox) noImage(ctx context.Context, cause error, p *picture) error {
+func (s *sandbox) noImage(cause error, p *picture) error {
 	e := environment.NewError(environment.KindNotFound, environment.CodeImageNotFound,
 		fmt.Sprintf("The engine at %s does not have the image %s.", s.at.shown(), p.Text)).Because(said{words(cause, s.spec.Secrets), cause})
 	switch {

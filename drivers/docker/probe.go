@@ -87,11 +87,11 @@ func (s *sandbox) probeImage(ctx context.Context, b *board) (*environment.ImageI
 	}
 	if local != nil && (p.policy != pullAlways || p.ID != "") {
 		identity := identify(s.config.Image, nil, sumOf(local.ID), local.RepoDigests)
-		p.found(s, b, local.ID)
+		p.found(s, b)
 		return &identity, nil
 	}
 	if !p.mayPull() {
-		return nil, s.noImage(ctx, errdefs.ErrNotFound, p)
+		return nil, s.noImage(errdefs.ErrNotFound, p)
 	}
 	auth, err := s.auth(r)
 	if err != nil {
