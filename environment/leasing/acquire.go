@@ -147,8 +147,8 @@ func (s *Service) create(ctx context.Context, lease environment.Lease) error {
 	tried := false
 	return crew.Retry(ctx, crew.Transient, func(ctx context.Context) error {
 		if tried {
-			if _, err := s.store.Lease(ctx, lease.ID); err == nil {
-				return nil
+			if _, err := s.store.Lease(ctx, lease.ID); environment.KindOf(err) != environment.KindNotFound {
+				return err
 			}
 		}
 		tried = true

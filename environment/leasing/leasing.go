@@ -142,6 +142,7 @@ type Service struct {
 	// then. After a restart they are orphans.
 	stranded map[uuid.UUID]ending
 	held     map[uuid.UUID]holding
+	halfway  time.Time // when to look for them next
 }
 
 // New returns the service. Nothing is beaten for, and nothing swept, before Run.

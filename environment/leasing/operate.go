@@ -16,14 +16,14 @@ const reasonDestroyed = "destroyed_by_operator"
 // lease_in_use; one that has ended is returned as it is; one that waits for
 // clean-up is tried at once. It goes on when ctx ends.
 func (s *Service) Release(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Lease, error) {
-	return s.operate(ctx, actor, id, ending{outcome: environment.LeaseReleased})
+	return s.operate(ctx, actor, id, ending{outcome: environment.LeaseReleased, shelf: true})
 }
 
 // Destroy is an operator's end of what a lease holds, kept or not. A lease whose
 // holder is at work is KindConflict with code lease_in_use; one that has ended is
 // returned as it is. It goes on when ctx ends.
 func (s *Service) Destroy(ctx context.Context, actor environment.Actor, id uuid.UUID) (environment.Lease, error) {
-	return s.operate(ctx, actor, id, ending{outcome: environment.LeaseExpired, reason: reasonDestroyed, destroy: true})
+	return s.operate(ctx, actor, id, ending{outcome: environment.LeaseExpired, reason: reasonDestroyed, destroy: true, shelf: true})
 }
 
 func (s *Service) operate(ctx context.Context, actor environment.Actor, id uuid.UUID, e ending) (environment.Lease, error) {
@@ -71,6 +71,7 @@ func (s *Service) RetryCleanup(ctx context.Context, actor environment.Actor, id 
 	ctx = context.WithoutCancel(ctx)
 	var entry environment.Activity
 	var mine bool
+	until := s.holdUntil()
 	lease, err := s.store.UpdateLease(ctx, id, func(l *environment.Lease) error {
 		entry, mine = environment.Activity{}, false
 		if l.Status.Ended() {
@@ -82,7 +83,7 @@ func (s *Service) RetryCleanup(ctx context.Context, actor environment.Actor, id 
 		adopt(l)
 		l.CleanupAttempts, l.DeadLetterAt, l.CleanupNextAt, l.CleanupStatus = 0, nil, new(s.now()), new(cleanupPending)
 		if mine = s.free(*l); mine {
-			s.claim(l)
+			s.claim(l, until)
 		}
 		entry = s.ended(ctx, actor, "environment.lease_cleanup_retried", *l)
 		return nil

@@ -158,10 +158,15 @@ func (s *Service) removeStrangers(ctx context.Context, p *place, spec environmen
 	if len(held) == 0 {
 		return 0
 	}
-	holders, err := s.store.HeldLeases(ctx, p.key)
-	var makers []environment.Lease
-	if err == nil && len(ids) > 0 {
+	// The makers first: an object of a lease that has ended by then is held by
+	// another from then on, or by none ever.
+	var makers, holders []environment.Lease
+	var err error
+	if len(ids) > 0 {
 		makers, err = s.store.LeasesByID(ctx, ids)
+	}
+	if err == nil {
+		holders, err = s.store.HeldLeases(ctx, p.key)
 	}
 	if err != nil {
 		s.log.Warn("read whose the objects of a place are", "driver", p.key, "err", err)

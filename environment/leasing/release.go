@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"berth/environment"
 	"berth/environment/crew"
@@ -33,8 +34,8 @@ const (
 // with a deadline outside any transaction, then outcome (released, failed, expired)
 // with the receipt, or retained where the policy keeps the sandbox; pending_cleanup
 // when the driver failed or gave no receipt that is worth anything, which is not an
-// error: the queue goes on with it. A lease that has ended already, or that somebody
-// is releasing, is returned as it is.
+// error: the queue goes on with it. A lease that has ended already or is kept, and
+// one that somebody is releasing, is returned as it is.
 func (s *Service) Finish(ctx context.Context, id uuid.UUID, spec environment.Spec, outcome environment.LeaseStatus, reason string) (environment.Lease, error) {
 	return s.finish(ctx, environment.System(), id, spec, ending{outcome: outcome, reason: reason})
 }
@@ -44,34 +45,41 @@ type ending struct {
 	outcome environment.LeaseStatus
 	reason  string
 	destroy bool // whatever its policy says
+	shelf   bool // also what is kept
 }
 
 func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.UUID, spec environment.Spec, e ending) (environment.Lease, error) {
 	s.LetGo(id)
 	var entry environment.Activity
 	var mine bool
+	until := s.holdUntil()
 	lease, err := s.update(ctx, id, func(l *environment.Lease) error {
-		entry = environment.Activity{}
+		entry, mine = environment.Activity{}, false
 		adopt(l)
-		if l.Status == environment.LeaseAcquiring { // the driver never said that it made something
+		switch {
+		case l.Status.Ended(), l.Status == environment.LeaseRetained && !e.shelf:
+			return nil
+		case s.claimed(*l, until):
+			mine = true // by a try whose answer was lost
+			return nil
+		case !s.free(*l):
+			return nil
+		case l.Status == environment.LeaseAcquiring: // the driver never said that it made something
 			reason := cmp.Or(e.reason, reasonInterrupted)
 			if l.Borrowed() {
 				s.end(l, environment.LeaseFailed, reason)
-			} else {
-				s.enqueue(l, environment.LeaseFailed, reason)
+				entry = s.ended(ctx, actor, "environment.lease_failed", *l)
+				return nil
 			}
+			s.enqueue(l, environment.LeaseFailed, reason)
 			entry = s.ended(ctx, actor, "environment.lease_failed", *l)
-		}
-		if mine = !l.Status.Ended() && s.free(*l); !mine {
-			return nil
-		}
-		if l.Status == environment.LeaseActive || l.Status == environment.LeaseRetained {
+		case l.Status == environment.LeaseActive, l.Status == environment.LeaseRetained:
 			s.beginRelease(l, e.outcome, e.reason, e.destroy)
-		}
-		if e.destroy && l.Status == environment.LeaseReleasing && l.CleanupOutcome == environment.LeaseRetained {
+		case e.destroy && l.Status == environment.LeaseReleasing && l.CleanupOutcome == environment.LeaseRetained:
 			l.CleanupOutcome = meant(*l)
 		}
-		s.claim(l)
+		mine = true
+		s.claim(l, until)
 		return nil
 	}, &entry)
 	if err != nil && crew.Transient(err) {
@@ -89,13 +97,23 @@ func (s *Service) free(l environment.Lease) bool {
 	return l.Borrowed() || l.CleanupClaimUntil == nil || !l.CleanupClaimUntil.After(s.now())
 }
 
+// holdUntil is until when a release that begins now belongs to this server: longer
+// than the driver may take.
+func (s *Service) holdUntil() time.Time {
+	return s.now().Add(cleanupHold).Truncate(time.Microsecond) // as the database keeps it
+}
+
 // claim takes a release, for as long as the driver may take.
-func (s *Service) claim(l *environment.Lease) {
-	now := s.now()
-	l.Owner, l.LastUsedAt = s.owner, now
+func (s *Service) claim(l *environment.Lease, until time.Time) {
+	l.Owner, l.LastUsedAt = s.owner, s.now()
 	if !l.Borrowed() {
-		l.CleanupClaimUntil = new(now.Add(cleanupHold))
+		l.CleanupClaimUntil = &until
 	}
+}
+
+// claimed reports whether a release was taken until just then.
+func (s *Service) claimed(l environment.Lease, until time.Time) bool {
+	return !l.Borrowed() && l.Owner == s.owner && l.CleanupClaimUntil != nil && l.CleanupClaimUntil.Equal(until)
 }
 
 // beginRelease takes a lease from its holder, or from the shelf, and says what is
@@ -184,6 +202,9 @@ func (s *Service) notYet(ctx context.Context, actor environment.Actor, lease env
 	after, err := s.update(ctx, lease.ID, func(l *environment.Lease) error {
 		if entry = (environment.Activity{}); l.Status != environment.LeaseReleasing && l.Status != environment.LeasePendingCleanup {
 			return nil
+		}
+		if !lease.Borrowed() && lease.CleanupClaimUntil != nil && !s.claimed(*l, *lease.CleanupClaimUntil) {
+			return nil // noted before, or somebody else is at it by now
 		}
 		adopt(l)
 		switch {

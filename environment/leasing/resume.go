@@ -107,6 +107,7 @@ func (s *Service) retire(ctx context.Context, kept environment.Lease, reason str
 		}, nil)
 	}
 	if err != nil {
+		s.strand(kept.ID, ending{outcome: environment.LeaseExpired, reason: reason, destroy: true}) // it may be half on its way
 		s.log.Warn("retire a kept sandbox", "lease", kept.ID, "reason", reason, "err", err)
 		return
 	}
@@ -164,8 +165,11 @@ func (s *Service) handOver(ctx context.Context, driver environment.Driver, lease
 	tried := false
 	err = crew.Retry(ctx, crew.Transient, func(ctx context.Context) (err error) {
 		if tried {
-			if l, err := s.store.Lease(ctx, lease.ID); err == nil && l.Status == environment.LeaseActive {
-				active = l
+			l, err := s.store.Lease(ctx, lease.ID)
+			if err != nil {
+				return err
+			}
+			if active = l; l.Status == environment.LeaseActive && l.Owner == s.owner {
 				return nil
 			}
 		}

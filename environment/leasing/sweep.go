@@ -3,6 +3,7 @@ package leasing
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,6 +64,9 @@ func (s *Service) Tick(ctx context.Context) (int, error) {
 
 func (s *Service) sweep(ctx context.Context) (int, error) {
 	s.endStranded(ctx)
+	if err := s.endHalfway(ctx); err != nil {
+		return 0, err
+	}
 	orphans, err := s.store.OrphanedLeases(ctx, s.owner, sweepBatch)
 	if err != nil {
 		return 0, err
@@ -78,7 +82,7 @@ func (s *Service) sweep(ctx context.Context) (int, error) {
 		if s.beatsFor(l.ID) {
 			return nil // the next beat says so
 		}
-		err := s.endLeft(ctx, l.ID, ending{outcome: environment.LeaseExpired, reason: reasonExpired})
+		err := s.endLeft(ctx, l.ID, ending{outcome: environment.LeaseExpired, reason: reasonExpired, shelf: true})
 		if environment.CodeOf(err) == environment.CodeLeaseInUse {
 			return nil // it is being picked up at this moment
 		}
@@ -87,11 +91,37 @@ func (s *Service) sweep(ctx context.Context) (int, error) {
 	return n, nil
 }
 
+// halfwayEvery is the time between looks for releases that nobody goes on with.
+const halfwayEvery = 30 * time.Second
+
+// endHalfway goes on with releases of this server of which it does not know: it took
+// them over, and the answer was lost.
+func (s *Service) endHalfway(ctx context.Context) error {
+	s.mu.Lock()
+	due := !s.now().Before(s.halfway)
+	if due {
+		s.halfway = s.now().Add(halfwayEvery)
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	page, err := s.store.Leases(ctx, Filter{Status: environment.LeaseReleasing, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	mine := slices.DeleteFunc(page.Items, func(l environment.Lease) bool {
+		return l.Owner != s.owner || !s.free(l) || s.now().Sub(l.LastUsedAt) < cleanupHold
+	})
+	s.each(ctx, mine, func(l environment.Lease) error { return s.endLeft(ctx, l.ID, ending{outcome: meant(l)}) })
+	return nil
+}
+
 // endLeft ends a lease that nobody else will end: what does not go through now is
 // tried again by this server as long as it lives.
 func (s *Service) endLeft(ctx context.Context, id uuid.UUID, e ending) error {
 	lease, err := s.finish(ctx, environment.System(), id, environment.Spec{}, e)
-	if lease.Status.InUse() {
+	if e.shelf = false; lease.Status.InUse() {
 		s.strand(id, e)
 	}
 	return err

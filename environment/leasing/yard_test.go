@@ -270,6 +270,10 @@ func (s *gated) Sources(ctx context.Context) ([]leasing.Source, error) {
 	return through(ctx, s.gate, "store.Sources", func() ([]leasing.Source, error) { return s.Store.Sources(ctx) })
 }
 
+func (s *gated) Leases(ctx context.Context, f leasing.Filter) (environment.Page[environment.Lease], error) {
+	return through(ctx, s.gate, "store.Leases", func() (environment.Page[environment.Lease], error) { return s.Store.Leases(ctx, f) })
+}
+
 func (s *gated) Lease(ctx context.Context, id uuid.UUID) (environment.Lease, error) {
 	return through(ctx, s.gate, "store.Lease", func() (environment.Lease, error) { return s.Store.Lease(ctx, id) })
 }
