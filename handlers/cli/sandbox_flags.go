@@ -64,11 +64,13 @@ func (in *sandboxFlags) any() bool {
 // snake is a key with its words apart, as names of variables have them.
 func snake(key string) string {
 	var b strings.Builder
-	for i, r := range key {
-		if i > 0 && unicode.IsUpper(r) {
+	var before rune
+	for _, r := range key {
+		if unicode.IsLower(before) && unicode.IsUpper(r) {
 			b.WriteByte('_')
 		}
 		b.WriteRune(r)
+		before = r
 	}
 	return strings.ReplaceAll(b.String(), ".", "_")
 }
