@@ -180,7 +180,8 @@ func (s *Service) Impact(ctx context.Context, actor environment.Actor, id uuid.U
 // Delete removes an environment and its own secrets, and returns what was, with
 // the row as it was last. What stands in the way is KindConflict with code
 // environment_in_use and detail deleteBlockedReasons. ReassignTo must be another,
-// active environment. KindStale is as with Update.
+// active environment whose driver is there. The managed sandbox is KindConflict with
+// code environment_managed while it is provisioned. KindStale is as with Update.
 func (s *Service) Delete(ctx context.Context, actor environment.Actor, id uuid.UUID, o environment.DeleteOptions) (environment.EnvironmentView, error) {
 	none := environment.EnvironmentView{}
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
@@ -227,6 +228,9 @@ func (s *Service) canTakeOver(ctx context.Context, from, to uuid.UUID) error {
 		return err
 	case target.Status != environment.StatusActive:
 		return refuse(environment.CodeEnvironmentInactive, "“"+target.Name+"” is not active; choose another.")
+	}
+	if why := s.unusable(target.Environment); why != "" {
+		return refuse(environment.CodeProviderUnavailable, why)
 	}
 	return nil
 }

@@ -128,6 +128,10 @@ func TestAProviderThatCanMakeNothingNew(t *testing.T) {
 	_, err := b.UpdateSettings(t.Context(), b.actor, environment.SettingsPatch{DefaultEnvironmentID: &env.ID})
 	want(t, err, environment.KindInvalid, environment.CodeProviderUnavailable)
 	box := b.create(sshDraft("Build box"))
+	_, err = b.Delete(t.Context(), b.actor, box.ID, environment.DeleteOptions{ReassignTo: &env.ID})
+	if e := refusal(t, err, environment.KindInvalid, environment.CodeProviderUnavailable); fields(e) != "reassignTo" {
+		t.Errorf("wrong at %s", fields(e))
+	}
 	_, err = b.Update(t.Context(), b.actor, box.ID, nil, environment.Patch{Driver: new("sandbox"), Config: config("provider", "docker", "image", "a")})
 	if e := refusal(t, err, environment.KindInvalid, "validation_failed"); fields(e) != "config.provider" || e.Message != "Only for tests." {
 		t.Errorf("wrong: %+v", e.Fields)

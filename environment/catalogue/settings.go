@@ -89,20 +89,20 @@ func (s *Service) canBeDefault(ctx context.Context, old environment.Settings, p 
 	case old.Hides(view.Driver):
 		return environment.ManagedSandboxOnly()
 	}
-	return s.usable(view.Environment)
-}
-
-// usable refuses an environment in which nothing new can be made.
-func (s *Service) usable(env environment.Environment) error {
-	why := s.unsupported(env.Key())
-	if _, installed := s.drivers.Driver(env.Key()); !installed {
-		why = environment.NotInstalled(env.Key()).Message
-	}
+	why := s.unusable(view.Environment)
 	if why == "" {
 		return nil
 	}
 	return environment.AtField(environment.Invalid(environment.CodeProviderUnavailable, why).Remedy("Choose another environment."),
 		"defaultEnvironmentId", environment.CodeProviderUnavailable)
+}
+
+// unusable is why nothing new can be made in an environment; "" when it can.
+func (s *Service) unusable(env environment.Environment) string {
+	if _, installed := s.drivers.Driver(env.Key()); !installed {
+		return environment.NotInstalled(env.Key()).Message
+	}
+	return s.unsupported(env.Key())
 }
 
 func settingsProblems(p environment.SettingsPatch) error {
