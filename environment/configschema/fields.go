@@ -140,15 +140,17 @@ func (r *reader) node(raw json.RawMessage) (node, error) {
 		if n.Ref == "" {
 			return n, nil
 		}
-		name, found := strings.CutPrefix(n.Ref, "#/$defs/")
-		defs := r.root.Defs
-		if !found {
-			name, found = strings.CutPrefix(n.Ref, "#/definitions/")
-			defs = r.root.Definitions
+		name, defs := strings.CutPrefix(n.Ref, "#/$defs/")
+		held := r.root.Defs
+		if !defs {
+			name, defs = strings.CutPrefix(n.Ref, "#/definitions/")
+			held = r.root.Definitions
 		}
-		if raw, found = defs[name]; !found {
+		next, there := held[name]
+		if !defs || !there {
 			return node{}, fmt.Errorf("a form can follow references to #/$defs only, not %s", n.Ref)
 		}
+		raw = next
 	}
 	return node{}, fmt.Errorf("its references go on and on")
 }
