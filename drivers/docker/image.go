@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,12 +189,21 @@ func (s *sandbox) noImage(cause error, p *picture) error {
 	e := environment.NewError(environment.KindNotFound, environment.CodeImageNotFound,
 		fmt.Sprintf("The engine at %s does not have the image %s.", s.at.shown(), p.Text)).Because(said{words(cause, s.spec.Secrets), cause})
 	switch {
+	case strings.Contains(cause.Error(), "platform"):
+		return s.noPlatform(p)
 	case p.ID != "":
 		return e.Remedy("An image that is named by its id is never pulled: bring it to the engine, or name it with its registry.")
 	case p.policy == pullNever:
 		return e.Remedy("Pull it on the engine, or let Berth pull it.")
 	}
 	return e
+}
+
+// noPlatform is the error of an image that was not built for the wanted platform.
+func (s *sandbox) noPlatform(p *picture) error {
+	return environment.NewError(environment.KindNotFound, environment.CodeImageNotFound,
+		fmt.Sprintf("%s is not there for %s.", p.Text, cmp.Or(s.config.Platform, "the engine's platform"))).
+		Remedy("Choose another platform, or an image that was built for this one.")
 }
 
 // refused explains why an engine did not make a container.

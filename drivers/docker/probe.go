@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"berth/environment"
 
 	"github.com/containerd/errdefs"
 	"github.com/google/uuid"
 	"github.com/moby/moby/client"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
 // Probe tests an engine and whether it has or can get the image. Nothing is made
@@ -85,6 +88,10 @@ func (s *sandbox) probeImage(ctx context.Context, b *board) (*environment.ImageI
 	if err != nil {
 		return nil, err
 	}
+	arch := strings.TrimPrefix(s.config.Platform, "linux/")
+	if local != nil && arch != "" && local.Architecture != arch {
+		local = nil
+	}
 	if local != nil && (p.policy != pullAlways || p.ID != "") {
 		identity := identify(s.config.Image, nil, sumOf(local.ID), local.RepoDigests)
 		p.found(s, b)
@@ -107,6 +114,9 @@ func (s *sandbox) probeImage(ctx context.Context, b *board) (*environment.ImageI
 			return nil, nil
 		}
 		return nil, s.unpulled(ctx, err, p)
+	}
+	if arch != "" && len(remote.Platforms) > 0 && !slices.ContainsFunc(remote.Platforms, func(o ocispec.Platform) bool { return o.Architecture == arch }) {
+		return nil, s.noPlatform(p)
 	}
 	digest := remote.Descriptor.Digest.String()
 	b.passed(fmt.Sprintf("The registry %s has %s.", r.Registry, r.Text), map[string]any{"image": r.Text, "digest": digest})

@@ -121,8 +121,7 @@ func (s *sandbox) unpulled(ctx context.Context, err error, p *picture) error {
 		return fail(environment.KindUnavailable, environment.CodeImageDenied, fmt.Sprintf("The registry %s has had enough requests for now: %s.", p.Registry, stopless(what))).
 			Remedy("Wait, or log in to the registry.")
 	case says("no matching manifest", "does not provide the specified platform", "no image found in manifest list", "no image found in image index"):
-		return fail(environment.KindNotFound, environment.CodeImageNotFound, fmt.Sprintf("%s is not there for this platform: %s.", p.Text, stopless(what))).
-			Remedy("Choose the engine's platform, or an image that was built for it.")
+		return s.noPlatform(p)
 	case says("manifest unknown", "name unknown", "not found", "does not exist", "repository name not known", "manifest invalid"):
 		return fail(environment.KindNotFound, environment.CodeImageNotFound, fmt.Sprintf("The registry %s has no %s.", p.Registry, p.Text)).
 			Remedy("Correct the image's name, or push it.").With("proof", says("manifest unknown", "name unknown", "repository name not known", "manifest for"))

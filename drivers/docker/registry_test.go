@@ -1,0 +1,109 @@
+package docker_test
+
+import (
+	"strings"
+	"testing"
+
+	"berth/drivers/docker"
+	"berth/drivers/docker/enginetest"
+	"berth/environment"
+)
+
+// refused acquires what must fail with a code, and checks that nothing of the
+// installation is left on the engine, and no secret in the error.
+func refused(t *testing.T, e *enginetest.Engine, d *docker.Driver, spec environment.Spec, code string) *environment.Error {
+	t.Helper()
+	ref, err := d.Acquire(t.Context(), spec)
+	if err == nil {
+		_, _ = d.Release(t.Context(), ref, environment.Destroy)
+		t.Fatalf("it was made: %s, want %s", ref.ProviderID, code)
+	}
+	if environment.CodeOf(err) != code {
+		t.Errorf("got %v (%s), want %s", err, environment.CodeOf(err), code)
+	}
+	if left := e.IDs(t, "berth.instance="+spec.InstanceID.String()); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	for name, secret := range spec.Secrets {
+		if strings.Contains(err.Error(), secret.Reveal()) {
+			t.Errorf("the error tells %s: %v", name, err)
+		}
+	}
+	e2 := environment.AsError(err)
+	if e2.Message == "" || e2.Details["providerLeaseId"] != nil {
+		t.Errorf("the error says %q, %v", e2.Message, e2.Details)
+	}
+	return e2
+}
+
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	e := shared.Engine(t)
+	closed := enginetest.StartRegistry(t, enginetest.RegistryOptions{Username: "puller", Password: "right-password"})
+	open := enginetest.StartRegistry(t, enginetest.RegistryOptions{})
+	digest := closed.Push(t, e, e.Variant(t, "registry"), "team/app:1.2")
+	open.Push(t, e, e.Variant(t, "registry"), "team/app:1.2")
+	image, whole := closed.Address+"/team/app:1.2", closed.Address+"/team/app:1.2@"+digest
+	login := func(password string) (settings, map[string]environment.Secret) {
+		return settings{"registryUsername": "puller"}, map[string]environment.Secret{"registryPassword": environment.NewSecret(password)}
+	}
+	wrong := "sha256:" + strings.Repeat("ab", 32)
+	for name, tt := range map[string]struct {
+		image    string
+		password string // "-": no login
+		more     settings
+		code     string
+		says     string
+	}{
+		"no login":                   {image, "-", nil, environment.CodeImageDenied, "without a login"},
+		"wrong password":             {image, "wrong-password", nil, environment.CodeImageDenied, `"puller"`},
+		"no password":                {image, "", nil, environment.CodeCredentialMissing, "missing"},
+		"no such tag":                {closed.Address + "/team/app:none", "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"no such repository":         {closed.Address + "/team/none:1", "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"no such digest":             {closed.Address + "/team/app@" + wrong, "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"never pulled":               {image, "right-password", settings{"pull": "never"}, environment.CodeImageNotFound, "does not have"},
+		"no such image's id":         {wrong, "-", nil, environment.CodeImageNotFound, "does not have"},
+		"registry that is not there": {"127.0.0.1:1/team/app:1", "-", nil, environment.CodeImageNotFound, "could not fetch"},
+		"another platform":           {open.Address + "/team/app:1.2", "-", settings{"platform": "linux/arm64"}, environment.CodeImageNotFound, "not there for linux/arm64"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			more, secrets := login(tt.password)
+			if tt.password == "-" {
+				more, secrets = settings{}, nil
+			}
+			spec := specOf(t, e, tt.image, more, tt.more)
+			if spec.Secrets = secrets; tt.password == "" {
+				spec.Secrets = nil
+			}
+			err := refused(t, e, driver(t, docker.Options{}), spec, tt.code)
+			if !strings.Contains(err.Message, tt.says) || err.Remediation == "" {
+				t.Errorf("it says %q, to do %q; want %q", err.Message, err.Remediation, tt.says)
+			}
+			result := driver(t, docker.Options{}).Probe(t.Context(), spec, func(environment.Stage) {})
+			if result.OK || result.Code != tt.code || len(result.Stages) != 2 || result.Stages[1].Status != environment.StageFailed {
+				t.Errorf("a draft's probe: got %+v, want %s at the image", result, tt.code)
+			}
+		})
+	}
+	t.Run("right password, by tag and by digest", func(t *testing.T) {
+		for _, image := range []string{whole, image} {
+			more, secrets := login("right-password")
+			spec := specOf(t, e, image, more)
+			spec.Secrets = secrets
+			d := driver(t, docker.Options{})
+			result := d.Probe(t.Context(), spec, func(environment.Stage) {})
+			if !result.OK || result.Image == nil || result.Image.Digest != digest {
+				t.Errorf("a draft's probe of %s: got %+v, want %s", image, result, digest)
+			}
+			ref := acquire(t, d, spec)
+			if ref.Image == nil || ref.Image.Digest != digest || ref.Image.Repository != closed.Address+"/team/app" || ref.Image.ImageID == "" {
+				t.Errorf("%s: got %+v, want the digest %s", image, ref.Image, digest)
+			}
+			live, err := d.Identity(t.Context(), ref)
+			if err != nil || live != *ref.Image {
+				t.Errorf("identity: got %+v, %v, want %+v", live, err, ref.Image)
+			}
+			e.Untag(t, closed.Address+"/team/app@"+digest)
+		}
+	})
+}
