@@ -25,6 +25,10 @@ type outcome struct {
 	errOut string
 }
 
+func (o outcome) String() string {
+	return fmt.Sprintf("%+v, error %v, output %q, error output %q", o.result, o.err, o.out, o.errOut)
+}
+
 // capture collects the output of one command and checks its offsets.
 type capture struct {
 	t       *testing.T
