@@ -10,6 +10,8 @@ import (
 	"berth/drivers/shell"
 	"berth/drivers/supervisor"
 	"berth/environment"
+
+	"github.com/moby/moby/client"
 )
 
 // CodeSandboxStopped is that of a sandbox that exists and does not run.
@@ -55,7 +57,7 @@ func (d *Driver) session(ctx context.Context, ref environment.Ref) (*session, er
 	if err != nil {
 		return nil, err
 	}
-	return s.run(ctx, []string{"/bin/sh", "-c", shell.Command}, true)
+	return s.run(ctx, client.ExecCreateOptions{Cmd: []string{"/bin/sh", "-c", shell.Command}, AttachStdin: true})
 }
 
 // ending is why no session will come any more.

@@ -36,9 +36,10 @@ type session struct {
 	once    sync.Once
 }
 
-// run starts a command in the sandbox.
-func (s *sandbox) run(ctx context.Context, argv []string, stdin bool) (*session, error) {
-	id, err := s.prepare(ctx, client.ExecCreateOptions{Cmd: argv, AttachStdin: stdin, AttachStdout: true, AttachStderr: true})
+// run starts a command in the sandbox. The caller closes the session.
+func (s *sandbox) run(ctx context.Context, o client.ExecCreateOptions) (*session, error) {
+	o.AttachStdout, o.AttachStderr = true, true
+	id, err := s.prepare(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,11 @@ func (s *sandbox) start(ctx context.Context, made container.InspectResponse, b *
 		if _, err := s.ContainerStart(limited, s.id, client.ContainerStartOptions{}); err != nil {
 			return s.unstarted(ctx, err)
 		}
+		if s.config.ReadOnlyRoot && !rooted(made.Config.User) {
+			if err := s.unlock(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	if checked(made.Config.Healthcheck) {
 		return s.healthy(ctx, b)
@@ -161,4 +166,21 @@ func (s *sandbox) furnish(ctx context.Context) error {
 		return s.explain(ctx, err, environment.CodeStartFailed, "make the workspace "+dir)
 	}
 	return nil
+}
+
+// unlock lets everybody write to the folders of a read-only sandbox that are in
+// memory: they have the owner and the mode of what they lie over.
+func (s *sandbox) unlock(ctx context.Context) error {
+	limited, cancel := s.call(ctx)
+	defer cancel()
+	x, err := s.run(limited, client.ExecCreateOptions{Cmd: []string{"chmod", "1777", s.config.workspace(), "/tmp"}, User: "0"})
+	if err != nil {
+		return err
+	}
+	_, code, err := x.read(limited, 1)
+	if err == nil && code != 0 {
+		err = environment.Unavailable(environment.CodeStartFailed, fmt.Sprintf("The workspace %s cannot be made writable for the user %q.", s.config.workspace(), s.config.User)).
+			Remedy("Use an image with the program chmod, or a root that can be written to.")
+	}
+	return err
 }
