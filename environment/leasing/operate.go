@@ -71,7 +71,7 @@ func (s *Service) RetryCleanup(ctx context.Context, actor environment.Actor, id 
 	ctx = context.WithoutCancel(ctx)
 	var entry environment.Activity
 	var mine bool
-	until := s.holdUntil()
+	var c claim
 	lease, err := s.store.UpdateLease(ctx, id, func(l *environment.Lease) error {
 		entry, mine = environment.Activity{}, false
 		if l.Status.Ended() {
@@ -83,7 +83,7 @@ func (s *Service) RetryCleanup(ctx context.Context, actor environment.Actor, id 
 		adopt(l)
 		l.CleanupAttempts, l.DeadLetterAt, l.CleanupNextAt, l.CleanupStatus = 0, nil, new(s.now()), new(cleanupPending)
 		if mine = s.free(*l); mine {
-			s.claim(l, until)
+			c = s.claim(l)
 		}
 		entry = s.ended(ctx, actor, "environment.lease_cleanup_retried", *l)
 		return nil
@@ -91,7 +91,7 @@ func (s *Service) RetryCleanup(ctx context.Context, actor environment.Actor, id 
 	if err != nil || !mine {
 		return lease, err
 	}
-	return s.letGo(ctx, actor, lease, environment.Spec{})
+	return s.letGo(ctx, actor, lease, environment.Spec{}, c)
 }
 
 // Usage is what of an environment's budget is used, for whoever may read

@@ -8,12 +8,8 @@ import (
 	"berth/environment"
 )
 
-const (
-	cleanUpAtOnce = 16
-	// cleanupHold is how long a release belongs to the server that began it: longer
-	// than the driver may take.
-	cleanupHold = ReleaseLimit + patience + 8*time.Second
-)
+// cleanUpAtOnce is how many clean-ups a server does at the same time.
+const cleanUpAtOnce = 16
 
 // cleanUps is the loop that works off the queue. It begins what is due as soon as
 // there is room for it, and waits for none of it before the next look.
@@ -42,6 +38,7 @@ func (s *Service) startDue(ctx context.Context, group *sync.WaitGroup) (int, err
 	if room == 0 {
 		return 0, nil
 	}
+	asked := s.now()
 	claimed, err := s.store.ClaimCleanups(ctx, s.owner, room, cleanupHold)
 	for _, l := range claimed {
 		s.slots <- struct{}{}
@@ -53,7 +50,7 @@ func (s *Service) startDue(ctx context.Context, group *sync.WaitGroup) (int, err
 				}
 			}()
 			adopt(&l)
-			if _, err := s.letGo(ctx, environment.System(), l, environment.Spec{}); err != nil && ctx.Err() == nil {
+			if _, err := s.letGo(ctx, environment.System(), l, environment.Spec{}, claimedAt(l, asked)); err != nil && ctx.Err() == nil {
 				s.log.Error("clean up after a lease", "lease", l.ID, "err", err)
 			}
 		})

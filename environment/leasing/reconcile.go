@@ -216,7 +216,7 @@ func (s *Service) remove(ctx context.Context, p *place, spec environment.Spec, h
 	ref := environment.Ref{Driver: p.key.Driver, Provider: p.key.Provider, ProviderID: h.ProviderID, Config: spec.Config,
 		LeaseKey: h.LeaseKey, InstanceID: s.opts.InstanceID, Spec: spec}
 	ref.Spec.IdempotencyKey = h.LeaseKey
-	receipt, err := s.callRelease(ctx, ref, environment.Destroy)
+	receipt, err := s.callRelease(ctx, ref, environment.Destroy, ReleaseLimit)
 	if err == nil {
 		err = confirm(environment.Lease{Driver: p.key.Driver}, ref, environment.Destroy, receipt)
 	}

@@ -52,14 +52,14 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 	s.LetGo(id)
 	var entry environment.Activity
 	var mine bool
-	until := s.holdUntil()
+	var c claim
 	lease, err := s.update(ctx, id, func(l *environment.Lease) error {
 		entry, mine = environment.Activity{}, false
 		adopt(l)
 		switch {
 		case l.Status.Ended(), l.Status == environment.LeaseRetained && !e.shelf:
 			return nil
-		case s.claimed(*l, until):
+		case c.has(*l):
 			mine = true // by a try whose answer was lost
 			return nil
 		case !s.free(*l):
@@ -79,7 +79,7 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 			l.CleanupOutcome = meant(*l)
 		}
 		mine = true
-		s.claim(l, until)
+		c = s.claim(l)
 		return nil
 	}, &entry)
 	if err != nil && crew.Transient(err) {
@@ -88,32 +88,7 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 	if err != nil || !mine {
 		return lease, err
 	}
-	return s.letGo(ctx, actor, lease, spec)
-}
-
-// free reports whether nobody is at the release of a lease: two at once could
-// reach a sandbox that the next holder has by then.
-func (s *Service) free(l environment.Lease) bool {
-	return l.Borrowed() || l.CleanupClaimUntil == nil || !l.CleanupClaimUntil.After(s.now())
-}
-
-// holdUntil is until when a release that begins now belongs to this server: longer
-// than the driver may take.
-func (s *Service) holdUntil() time.Time {
-	return s.now().Add(cleanupHold).Truncate(time.Microsecond) // as the database keeps it
-}
-
-// claim takes a release, for as long as the driver may take.
-func (s *Service) claim(l *environment.Lease, until time.Time) {
-	l.Owner, l.LastUsedAt = s.owner, s.now()
-	if !l.Borrowed() {
-		l.CleanupClaimUntil = &until
-	}
-}
-
-// claimed reports whether a release was taken until just then.
-func (s *Service) claimed(l environment.Lease, until time.Time) bool {
-	return !l.Borrowed() && l.Owner == s.owner && l.CleanupClaimUntil != nil && l.CleanupClaimUntil.Equal(until)
+	return s.letGo(ctx, actor, lease, spec, c)
 }
 
 // beginRelease takes a lease from its holder, or from the shelf, and says what is
@@ -149,10 +124,10 @@ var unsound = []string{environment.CodeSandboxGone, environment.CodeSandboxMisma
 
 // letGo asks the driver to release what a lease in releasing or pending_cleanup
 // holds, and stores what came of it.
-func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease environment.Lease, spec environment.Spec) (environment.Lease, error) {
-	ref, receipt, err := s.release(ctx, lease, spec)
+func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease environment.Lease, spec environment.Spec, c claim) (environment.Lease, error) {
+	ref, receipt, err := s.release(ctx, lease, spec, c)
 	if err != nil {
-		return s.notYet(ctx, actor, lease, err)
+		return s.notYet(ctx, actor, lease, c, err)
 	}
 	var entry environment.Activity
 	return s.update(ctx, lease.ID, func(l *environment.Lease) error {
@@ -192,9 +167,9 @@ func (s *Service) conclude(ctx context.Context, actor environment.Actor, l *envi
 }
 
 // notYet stores that a release did not go through.
-func (s *Service) notYet(ctx context.Context, actor environment.Actor, lease environment.Lease, cause error) (environment.Lease, error) {
+func (s *Service) notYet(ctx context.Context, actor environment.Actor, lease environment.Lease, c claim, cause error) (environment.Lease, error) {
 	missing := errors.Is(cause, errMissing)
-	stopped := ctx.Err() != nil && !lease.Borrowed()
+	stopped := (ctx.Err() != nil || errors.Is(cause, errTooLate)) && !lease.Borrowed()
 	if !missing {
 		s.log.Warn("release a lease", "lease", lease.ID, "driver", lease.Driver, "err", cause)
 	}
@@ -203,7 +178,7 @@ func (s *Service) notYet(ctx context.Context, actor environment.Actor, lease env
 		if entry = (environment.Activity{}); l.Status != environment.LeaseReleasing && l.Status != environment.LeasePendingCleanup {
 			return nil
 		}
-		if !lease.Borrowed() && lease.CleanupClaimUntil != nil && !s.claimed(*l, *lease.CleanupClaimUntil) {
+		if !lease.Borrowed() && !c.has(*l) {
 			return nil // noted before, or somebody else is at it by now
 		}
 		adopt(l)
@@ -225,7 +200,7 @@ func (s *Service) notYet(ctx context.Context, actor environment.Actor, lease env
 }
 
 // release is the driver's part, with what it needs for it.
-func (s *Service) release(ctx context.Context, lease environment.Lease, spec environment.Spec) (environment.Ref, environment.Receipt, error) {
+func (s *Service) release(ctx context.Context, lease environment.Lease, spec environment.Spec, c claim) (environment.Ref, environment.Receipt, error) {
 	ref, err := refOf(lease)
 	if err != nil {
 		return ref, environment.Receipt{}, err
@@ -243,14 +218,23 @@ func (s *Service) release(ctx context.Context, lease environment.Lease, spec env
 	if lease.Status == environment.LeaseReleasing && lease.CleanupOutcome == environment.LeaseRetained {
 		how = environment.StopAndRetain
 	}
-	receipt, err := s.callRelease(ctx, ref, how)
+	limit := ReleaseLimit
+	if !lease.Borrowed() {
+		if limit = c.left(s.now()); limit <= 0 {
+			return ref, environment.Receipt{}, errTooLate
+		}
+	}
+	receipt, err := s.callRelease(ctx, ref, how, limit)
 	if err == nil {
 		err = confirm(lease, ref, how, receipt)
 	}
 	return ref, receipt, err
 }
 
-var errMissing = errors.New("its driver is not installed")
+var (
+	errMissing = errors.New("its driver is not installed")
+	errTooLate = errors.New("the time of the claim is over")
+)
 
 // confirm judges a receipt: it is worth something when it is of what the lease
 // holds and says that nothing goes on there.
@@ -267,12 +251,12 @@ func confirm(lease environment.Lease, ref environment.Ref, how environment.Dispo
 }
 
 // callRelease asks the driver, with a deadline.
-func (s *Service) callRelease(ctx context.Context, ref environment.Ref, d environment.Disposition) (environment.Receipt, error) {
+func (s *Service) callRelease(ctx context.Context, ref environment.Ref, d environment.Disposition, limit time.Duration) (environment.Receipt, error) {
 	driver, ok := s.drivers.Driver(ref.Key())
 	if !ok {
 		return environment.Receipt{}, environment.NotInstalled(ref.Key())
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), ReleaseLimit)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	// A server that stops does not wait for a slow target: the next one will.
 	defer context.AfterFunc(ctx, cancel)()

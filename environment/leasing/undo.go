@@ -22,7 +22,7 @@ func (s *Service) undo(ctx context.Context, lease environment.Lease, spec enviro
 		var receipt environment.Receipt
 		if err == nil {
 			ref.Spec = spec
-			receipt, err = s.callRelease(ctx, ref, environment.Destroy)
+			receipt, err = s.callRelease(ctx, ref, environment.Destroy, ReleaseLimit)
 		}
 		if err == nil {
 			err = confirm(lease, ref, environment.Destroy, receipt)
@@ -113,7 +113,7 @@ func (s *Service) unstored(ctx context.Context, lease environment.Lease, ref env
 
 // giveBack releases what a driver made for a row that is not there any more.
 func (s *Service) giveBack(ctx context.Context, ref environment.Ref) {
-	if _, err := s.callRelease(ctx, ref, dispositionOf(ref.Driver)); err != nil {
+	if _, err := s.callRelease(ctx, ref, dispositionOf(ref.Driver), ReleaseLimit); err != nil {
 		s.log.Error("give back what no lease holds", "driver", ref.Driver, "provider_id", ref.ProviderID, "err", err)
 	}
 }
