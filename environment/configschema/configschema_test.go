@@ -21,7 +21,7 @@ const sandbox = `{
     "image": {"type": "string", "title": "Image", "pattern": "^[^ ]+$", "maxLength": 20, "x-order": 1, "x-role": "image"},
     "token": {"type": "string", "title": "Token", "format": "secret-ref", "minLength": 3, "x-order": 2, "x-role": "account"},
     "pull": {"enum": ["missing", "always", "never"], "x-labels": ["When missing", "Always"], "default": "missing", "x-order": 3},
-    "memoryMiB": {"$ref": "#/$defs/size"},
+    "memoryMiB": {"$ref": "#/$defs/size", "title": "Memory"},
     "cpus": {"type": "number", "exclusiveMinimum": 0, "x-unit": "cores", "x-role": "runtime", "x-group": "limits"},
     "keep": {"type": "boolean", "default": false},
     "env": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 5}, "propertyNames": {"pattern": "^[A-Z]+$"}},
@@ -65,7 +65,7 @@ func TestFieldsAreReadInOrder(t *testing.T) {
 		t.Errorf("pull is %+v", pull)
 	}
 	memory, _ := s.Field("memoryMiB")
-	if memory.Type != "integer" || *memory.Minimum != 64 || memory.Unit != "MiB" || memory.Role != "target" || memory.Title != "memoryMiB" {
+	if memory.Type != "integer" || *memory.Minimum != 64 || memory.Unit != "MiB" || memory.Role != "target" || memory.Title != "Memory" {
 		t.Errorf("memoryMiB is %+v", memory)
 	}
 	for name, typ := range map[string]string{"env": "map", "tools": "list", "keep": "boolean", "cpus": "number", "mode": "string", "limit": "union", "either": "union"} {

@@ -129,30 +129,50 @@ func readFields(raw json.RawMessage) ([]environment.ConfigField, error) {
 	return fields, nil
 }
 
-// node reads a schema and follows its reference, at most a few steps.
+// node reads a schema, and follows its reference a few steps: what stands beside a
+// reference counts over what it leads to.
 func (r *reader) node(raw json.RawMessage) (node, error) {
-	var n node
+	var chain []json.RawMessage
 	for range 8 {
-		n = node{}
+		var n node
 		if err := json.Unmarshal(raw, &n); err != nil {
 			return node{}, fmt.Errorf("a form cannot show it: %w", err)
 		}
+		chain = append(chain, raw)
 		if n.Ref == "" {
-			return n, nil
+			return overlaid(chain)
 		}
-		name, defs := strings.CutPrefix(n.Ref, "#/$defs/")
-		held := r.root.Defs
-		if !defs {
-			name, defs = strings.CutPrefix(n.Ref, "#/definitions/")
-			held = r.root.Definitions
-		}
-		next, there := held[name]
-		if !defs || !there {
+		next, there := r.lookUp(n.Ref)
+		if !there {
 			return node{}, fmt.Errorf("a form can follow references to #/$defs only, not %s", n.Ref)
 		}
 		raw = next
 	}
 	return node{}, fmt.Errorf("its references go on and on")
+}
+
+// overlaid reads schemas into one, the last first.
+func overlaid(chain []json.RawMessage) (node, error) {
+	var n node
+	for _, raw := range slices.Backward(chain) {
+		if err := json.Unmarshal(raw, &n); err != nil {
+			return node{}, fmt.Errorf("a form cannot show it: %w", err)
+		}
+	}
+	return n, nil
+}
+
+// lookUp finds what a reference leads to.
+func (r *reader) lookUp(ref string) (json.RawMessage, bool) {
+	if name, is := strings.CutPrefix(ref, "#/$defs/"); is {
+		raw, there := r.root.Defs[name]
+		return raw, there
+	}
+	if name, is := strings.CutPrefix(ref, "#/definitions/"); is {
+		raw, there := r.root.Definitions[name]
+		return raw, there
+	}
+	return nil, false
 }
 
 // field reads one setting.
