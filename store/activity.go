@@ -96,26 +96,27 @@ func record(ctx context.Context, tx *sqlx.Tx, a environment.Activity) error {
 	if a.Action == "" {
 		return nil
 	}
-	text, args := activityText(a, nil)
-	_, err := tx.ExecContext(ctx, text, args...)
+	_, err := tx.ExecContext(ctx, insertActivity(1), activityArgs(a)...)
 	return err
 }
 
-// activityText is a statement that writes an entry, which may go on with a from,
-// and args with its own behind them.
-func activityText(a environment.Activity, args []any) (string, []any) {
+// insertActivity is a statement that writes an entry out of activityArgs, which are
+// $n and so on; it may go on with a from.
+func insertActivity(n int) string {
+	at := func(i int) string { return "$" + strconv.Itoa(n+i) }
+	return `insert into activity (id, company_id, actor_kind, actor_name, action, entity_type, entity_id, details, request_id, created_at,
+			actor_id, actor_key)
+		select ` + at(0) + `::uuid, ` + at(1) + `::uuid, ` + at(2) + `, ` + at(3) + `, ` + at(4) + `, ` + at(5) + `, ` + at(6) + `, ` + at(7) + `::jsonb, ` +
+		at(8) + `, coalesce(` + at(9) + `::timestamptz, now()), ` + at(10) + `::uuid, ` + at(11)
+}
+
+func activityArgs(a environment.Activity) []any {
 	if a.ID == uuid.Nil {
 		a.ID = environment.NewID()
 	}
 	if a.Details == nil {
 		a.Details = map[string]any{}
 	}
-	n := len(args)
-	at := func(i int) string { return "$" + strconv.Itoa(n+i) }
-	text := `insert into activity (id, company_id, actor_kind, actor_name, action, entity_type, entity_id, details, request_id, created_at,
-			actor_id, actor_key)
-		select ` + at(1) + `::uuid, ` + at(2) + `::uuid, ` + at(3) + `, ` + at(4) + `, ` + at(5) + `, ` + at(6) + `, ` + at(7) + `, ` + at(8) + `::jsonb, ` +
-		at(9) + `, coalesce(` + at(10) + `::timestamptz, now()), ` + at(11) + `::uuid, ` + at(12)
-	return text, append(args, a.ID, a.CompanyID, string(a.ActorKind), clean(a.ActorName), a.Action, a.EntityType, clean(a.EntityID), document{a.Details},
-		clean(a.RequestID), orNow(a.CreatedAt), a.ActorID, strings.ToLower(clean(a.ActorName)))
+	return []any{a.ID, a.CompanyID, string(a.ActorKind), clean(a.ActorName), a.Action, a.EntityType, clean(a.EntityID), document{a.Details},
+		clean(a.RequestID), orNow(a.CreatedAt), a.ActorID, strings.ToLower(clean(a.ActorName))}
 }

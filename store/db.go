@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"berth/environment/catalogue"
@@ -16,6 +17,7 @@ import (
 	"berth/environment/running"
 	"berth/environment/secrets"
 
+	"github.com/google/uuid"
 	"github.com/jmoiron/sqlx"
 )
 
@@ -40,6 +42,14 @@ type DB struct {
 	pool *sqlx.DB
 	dsn  string
 	log  *slog.Logger
+
+	// budgets are environments in which leases are being created within a budget.
+	budgets turns
+
+	mu sync.Mutex
+	// prepared are the statements that are done most often, by their text. Each
+	// connection plans them once.
+	prepared map[string]*sqlx.Stmt
 }
 
 // Open returns the database at a postgres:// URL. It connects once, so that a
@@ -56,7 +66,7 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	pool.SetMaxOpenConns(maxConnections)
 	pool.SetMaxIdleConns(maxConnections)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	db := &DB{pool: sqlx.NewDb(pool, "postgres"), dsn: dsn, log: log}
+	db := &DB{pool: sqlx.NewDb(pool, "postgres"), dsn: dsn, log: log, prepared: map[string]*sqlx.Stmt{}, budgets: turns{lines: map[uuid.UUID]*line{}}}
 	if err := db.Ping(ctx); err != nil {
 		return nil, fmt.Errorf("open the database: %w", closing(err, db))
 	}

@@ -81,12 +81,26 @@ var insertLease = `insert into environment_leases (id, ` + leaseFields + `, crea
 	select $1::uuid, ` + strings.Join(leaseValues("now()"), ", ") + `, coalesce($39::timestamptz, now()), coalesce($40::timestamptz, now()),
 		case when not (` + inUse(statusArg) + `) then now() end`
 
-// changeLease stores a lease over its row while that is the version $39, out of
+// createLease is insertLease where no budget is to be kept, lazily when $41 says so.
+var createLease = insertLease + `
+	where not exists (select 1 from environments where id = $3 and budget is not null)
+	on conflict (id) do nothing returning ` + lazily("$41")
+
+const readLease = `select ` + leaseColumns + `, xmin::text as version from environment_leases where id = $1`
+
+// updateLease stores a lease over its row while that is the version $39, out of
 // leaseArgs.
-var changeLease = `update environment_leases set ` + assignments(leaseFields, leaseValues("coalesce(used_until, now())")) + `, updated_at = now(),
+var updateLease = `update environment_leases set ` + assignments(leaseFields, leaseValues("coalesce(used_until, now())")) + `, updated_at = now(),
 	heartbeat_at = case when ` + statusArg + ` in ('acquiring', 'active') then now() else heartbeat_at end,
 	used_until = coalesce(used_until, case when not (` + inUse(statusArg) + `) then now() end)
-	where id = $1 and xmin = $39::xid`
+	where id = $1 and xmin = $39::xid returning ` + leaseColumns
+
+// changeLease is updateLease, lazily when $40 says so, and changeLeaseLogged with
+// an entry of the log behind that.
+var (
+	changeLease       = `with changed as (` + updateLease + `) select *, ` + lazily("$40") + ` as lazy from changed`
+	changeLeaseLogged = `with changed as (` + updateLease + `), logged as (` + insertActivity(41) + ` from changed) select *, ` + lazily("$40") + ` as lazy from changed`
+)
 
 func assignments(columns string, values []string) string {
 	parts := fieldNames(columns)

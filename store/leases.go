@@ -15,14 +15,15 @@ import (
 func (db *DB) CreateLease(ctx context.Context, l environment.Lease) error {
 	l.TTLSec = cmp.Or(l.TTLSec, int(environment.LeaseTTL.Seconds()))
 	l.RetainSec = cmp.Or(l.RetainSec, int(environment.RetainedFor.Seconds()))
-	args := append(leaseArgs(l), orNow(l.CreatedAt), orNow(l.UpdatedAt))
+	args := append(leaseArgs(l), orNow(l.CreatedAt), orNow(l.UpdatedAt), l.Borrowed() && l.Status == environment.LeaseAcquiring)
 	var made int64
 	err := db.alone(ctx, "create a lease", func(ctx context.Context) error {
 		return afresh(func() error {
-			res, err := db.pool.ExecContext(ctx, insertLease+`
-				where not exists (select 1 from environments where id = $3 and budget is not null)
-				on conflict (id) do nothing returning `+lazily("$41"),
-				append(args, l.Borrowed() && l.Status == environment.LeaseAcquiring)...)
+			insert, err := db.often(ctx, createLease)
+			if err != nil {
+				return err
+			}
+			res, err := insert.ExecContext(ctx, args...)
 			if err != nil {
 				return err
 			}
@@ -33,12 +34,14 @@ func (db *DB) CreateLease(ctx context.Context, l environment.Lease) error {
 	if err != nil || made > 0 || l.EnvironmentID == nil {
 		return err
 	}
-	return db.tx(ctx, "create a lease within a budget", func(tx *sqlx.Tx) error {
-		if err := keepBudget(ctx, tx, *l.EnvironmentID, l.ID); err != nil {
+	return db.budgets.do(ctx, *l.EnvironmentID, func() error {
+		return db.tx(ctx, "create a lease within a budget", func(tx *sqlx.Tx) error {
+			if err := keepBudget(ctx, tx, *l.EnvironmentID, l.ID); err != nil {
+				return err
+			}
+			_, err := exec(ctx, tx, insertLease+` on conflict (id) do nothing`, args[:len(args)-1]...)
 			return err
-		}
-		_, err := exec(ctx, tx, insertLease+` on conflict (id) do nothing`, args...)
-		return err
+		})
 	})
 }
 
@@ -53,7 +56,13 @@ type versioned struct {
 func (db *DB) UpdateLease(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
 	for {
 		var row versioned
-		err := db.get(ctx, "read a lease", &row, `select `+leaseColumns+`, xmin::text as version from environment_leases where id = $1`, id)
+		err := db.read(ctx, "read a lease", func(ctx context.Context) error {
+			read, err := db.often(ctx, readLease)
+			if err != nil {
+				return err
+			}
+			return read.GetContext(ctx, &row, id)
+		})
 		if err != nil {
 			return environment.Lease{}, missing(err, "lease")
 		}
@@ -63,7 +72,13 @@ func (db *DB) UpdateLease(ctx context.Context, id uuid.UUID, change func(*enviro
 		}
 		text, args := changeText(l, row.Version, a)
 		var made []changedRow
-		err = db.alone(ctx, "change a lease", func(ctx context.Context) error { return db.pool.SelectContext(ctx, &made, text, args...) })
+		err = db.alone(ctx, "change a lease", func(ctx context.Context) error {
+			change, err := db.often(ctx, text)
+			if err != nil {
+				return err
+			}
+			return change.SelectContext(ctx, &made, args...)
+		})
 		if err != nil {
 			return environment.Lease{}, err
 		}
@@ -97,13 +112,10 @@ type changedRow struct {
 // its entry of the log, and returns the new row; none when the row has changed.
 func changeText(l environment.Lease, version string, a *environment.Activity) (string, []any) {
 	args := append(leaseArgs(l), version, l.Borrowed() && l.Status == environment.LeaseActive)
-	text := `with changed as (` + changeLease + ` returning *)`
-	if a != nil && a.Action != "" {
-		var insert string
-		insert, args = activityText(*a, args)
-		text += `, logged as (` + insert + ` from changed)`
+	if a == nil || a.Action == "" {
+		return changeLease, args
 	}
-	return text + ` select ` + leaseColumns + `, ` + lazily("$40") + ` as lazy from changed`, args
+	return changeLeaseLogged, append(args, activityArgs(*a)...)
 }
 
 // HandOver implements leasing.Store.
