@@ -239,7 +239,8 @@ type fakeSpecs struct {
 	mu        sync.Mutex
 	pins      []string
 	template  *uuid.UUID
-	secrets   string // of the versions that are referred to
+	secrets   string        // of the versions that are referred to
+	pause     time.Duration // of the database
 	admission environment.Admission
 }
 
@@ -363,6 +364,7 @@ func (*fakeSpecs) CompanyOf(_ context.Context, _ environment.Environment, given 
 func (s *fakeSpecs) Fingerprints(_ context.Context, e environment.Environment) (environment.Fingerprints, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	time.Sleep(s.pause)
 	print := string(e.Config) + s.secrets
 	return environment.Fingerprints{Qualification: print, Reuse: print, Template: s.template}, nil
 }

@@ -17,9 +17,9 @@ func (s *Service) limitOf(key environment.DriverKey, config json.RawMessage) tim
 	if key.Driver != environment.DriverSandbox {
 		return s.opts.Limit
 	}
-	limit := environment.SandboxProbeLimit
+	limit := environment.SandboxProbeLimit // enough for what starts a sandbox within the usual budget
 	if b, err := environment.Ability[environment.Budgeter](s.drivers, key); err == nil {
-		limit = max(limit, b.StartupBudget(config)+examineLimit+examineSlack+cleanupRoom)
+		limit = max(limit, b.StartupBudget(config)+identifyLimit+examineLimit+examineSlack+cleanupRoom)
 	}
 	return limit
 }

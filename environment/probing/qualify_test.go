@@ -88,6 +88,12 @@ func TestQualification(t *testing.T) {
 			id := environment.NewID()
 			b.specs.set(func(s *fakeSpecs) { s.template = &id })
 		}), code: environment.QualTemplateChanged},
+		"captured anew during the test": {before: func(b *bed, env environment.Environment) {
+			b.specs.set(func(s *fakeSpecs) { s.template = new(environment.NewID()) })
+			during(func(b *bed, _ environment.Environment) {
+				b.specs.set(func(s *fakeSpecs) { s.template = new(environment.NewID()) })
+			})(b, env)
+		}, code: environment.QualTemplateChanged},
 		"discarded during the test": {before: func(b *bed, env environment.Environment) {
 			id := environment.NewID()
 			b.specs.set(func(s *fakeSpecs) { s.template = &id })

@@ -78,7 +78,7 @@ func (t *trial) prepare(ctx context.Context) error {
 func (t *trial) acquire(ctx context.Context) error {
 	told := &gate{report: t.rec.report}
 	spec := t.ref.Spec
-	spec.OwnerKind, spec.Report = environment.OwnerProbe, told.pass
+	spec.Report = told.pass
 	expires := t.job.probe.Deadline.Add(environment.ProbeOverdue)
 	lease, ref, err := t.leases.Acquire(ctx, leasing.Request{
 		CompanyID: *t.job.probe.CompanyID, EnvironmentID: t.env.ID, EnvironmentName: t.env.Name, OwnerKind: environment.OwnerProbe,

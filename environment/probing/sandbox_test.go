@@ -138,7 +138,7 @@ func TestSandbox_failures(t *testing.T) {
 				}
 				later := false
 				for _, s := range p.Stages {
-					if later && s.Name != "cleanup" && s.Status != environment.StageSkipped || s.Status == environment.StageWaiting || s.Status == environment.StageRunning {
+					if later && s.Name != "cleanup" && (s.Status != environment.StageSkipped || s.Message != "Skipped: "+test.stage+" failed.") || s.Status == environment.StageWaiting || s.Status == environment.StageRunning {
 						t.Errorf("stage %s is %s", s.Name, s.Status)
 					}
 					later = later || s.Name == test.stage
@@ -253,6 +253,7 @@ func TestSandbox_timeIsOver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBed(t, 1)
+				b.specs.set(func(s *fakeSpecs) { s.pause = 26 * time.Second }) // so that it is over during the look within
 				b.boxes.set(func(d *sandboxDriver) {
 					d.budget = budget
 					d.exec = func(ctx context.Context, _ environment.Exec) (environment.ExecResult, error) {
@@ -275,17 +276,21 @@ func TestSandbox_timeIsOver(t *testing.T) {
 				began := time.Now()
 				p := b.test(b.box(docker), b.acme())
 				limit := p.Deadline.Sub(p.CreatedAt)
-				if want := max(180*time.Second, budget+50*time.Second); limit != want {
+				if want := max(180*time.Second, budget+60*time.Second); limit != want {
 					t.Errorf("limit %s, want %s", limit, want)
 				}
 				ctx, stop := context.WithTimeout(t.Context(), time.Hour)
 				defer stop()
 				got, err := b.Wait(ctx, operator, p.ID)
-				if took := time.Since(began); err != nil || got.OK || got.State != environment.ProbeDone || got.Code != environment.CodeTimedOut || took > limit+15*time.Second {
+				if took := time.Since(began); err != nil || got.OK || got.State != environment.ProbeDone || got.Code != environment.CodeTimedOut || took != limit-20*time.Second || !strings.Contains(got.Summary, (limit-30*time.Second).String()) {
 					t.Errorf("got %s %s after %s, %v", got.State, got.Code, took, err)
 				}
-				if s := stageOf(b.faulty.ends[p.ID].probe, "cleanup"); s.Status != environment.StageOK {
-					t.Errorf("cleanup %+v, want ok", s)
+				end := b.ended(p.ID)
+				if s := stageOf(end.probe, "cleanup"); s.Status != environment.StageOK || s.DurationMs != 10_000 {
+					t.Errorf("cleanup %+v, want ok after its 10 s", s)
+				}
+				if end.change != (environment.QualificationChange{}) || end.probe.Qualification.Code != environment.QualCancelled {
+					t.Errorf("change %+v, %+v; want none", end.change, end.probe.Qualification)
 				}
 				b.wantNothingHeld()
 			})

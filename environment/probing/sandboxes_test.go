@@ -131,6 +131,11 @@ func (d *sandboxDriver) Release(ctx context.Context, ref environment.Ref, how en
 	return receipt, nil
 }
 
+func (d *sandboxDriver) Resume(_ context.Context, ref environment.Ref, spec environment.Spec) (environment.Ref, error) {
+	ref.Spec = spec
+	return ref, nil
+}
+
 func (d *sandboxDriver) Exec(ctx context.Context, _ environment.Ref, x environment.Exec) (environment.ExecResult, error) {
 	d.mu.Lock()
 	run, says := d.exec, d.says
@@ -211,5 +216,6 @@ var errBroken = errors.New("broken")
 var (
 	_ environment.Identifier = (*sandboxDriver)(nil)
 	_ environment.Budgeter   = (*sandboxDriver)(nil)
+	_ environment.Resumer    = (*sandboxDriver)(nil)
 	_ environment.Execer     = blind{}
 )
