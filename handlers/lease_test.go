@@ -225,10 +225,44 @@ func TestC84_DeletingWhatIsInUse(t *testing.T) {
 	f.sandbox.open()
 	f.ended(run)
 	eventually(t, "the sandbox to go", func() bool { now, _ := f.sandbox.held(); return now == 0 })
+	if a := f.call("DELETE", "/api/environments/"+id, ""); a.Status != http.StatusConflict || !strings.Contains(a.Body, "agent_default") {
+		t.Errorf("with agents: %d %s", a.Status, a.Body)
+	}
 	f.want(f.call("DELETE", "/api/environments/"+id+"?reassignTo="+other, ""), 200, nil)
 	var gone api.Lease
 	if f.want(f.call("GET", "/api/environment-leases/"+run.Lease.ID.String(), ""), 200, &gone); gone.EnvironmentID != nil || gone.EnvironmentName != "box" {
 		t.Errorf("the lease %+v", gone)
 	}
 	f.want(f.call("GET", "/api/runs/"+run.ID.String(), ""), 200, nil)
+}
+
+// TestC84_DeletingWithASandboxThatIsKept: what was kept is not forgotten, also when
+// the engine is away.
+func TestC84_DeletingWithASandboxThatIsKept(t *testing.T) {
+	f := newFront(t)
+	kept := f.keep("box")
+	id := kept.EnvironmentID.String()
+	var impact api.BlastRadius
+	f.want(f.call("GET", "/api/environments/"+id+"/delete-blast-radius", ""), 200, &impact)
+	if !impact.CanDelete || impact.ActiveRuntimeUse.ReusableSandboxLeaseCount != 1 || !impact.ActiveRuntimeUse.HasActiveRuntimeUse {
+		t.Errorf("impact %+v", impact)
+	}
+	f.sandbox.refuse(environment.CodeEngineUnreachable)
+	f.want(f.call("DELETE", "/api/environments/"+id, ""), 200, nil)
+	held := f.leases("?held=1")
+	if len(held) != 1 || held[0].ID != kept.ID || held[0].Status != string(environment.LeasePendingCleanup) || held[0].EnvironmentID != nil || held[0].EnvironmentName != "box" {
+		t.Fatalf("held %+v", held)
+	}
+	path := "/api/environment-leases/" + kept.ID.String() + "/retry-cleanup"
+	var l api.Lease
+	if f.want(f.call("POST", path, ""), 200, &l); l.Status != string(environment.LeasePendingCleanup) || l.CleanupAttempts != 1 {
+		t.Errorf("while the engine is away: %+v", l)
+	}
+	f.sandbox.refuse("")
+	if f.want(f.call("POST", path, ""), 200, &l); l.Status != string(environment.LeaseExpired) || *l.CleanupStatus != "success" {
+		t.Errorf("afterwards: %+v", l)
+	}
+	if now, _ := f.sandbox.held(); now != 0 {
+		t.Errorf("%d sandboxes are left", now)
+	}
 }

@@ -184,3 +184,64 @@ func TestRunInASandbox(t *testing.T) {
 	}
 	eventually(t, "the sandboxes to go", func() bool { now, _ := f.sandbox.held(); return now == 0 })
 }
+
+// TestBudgetExhausted: the run that is one too many says which limit, and nothing is
+// made for it.
+func TestBudgetExhausted(t *testing.T) {
+	f := newFront(t)
+	env := f.createSandbox("box", pinned, "")
+	id := env.ID.String()
+	f.want(f.call("PATCH", "/api/environments/"+id, `{"budget":{"maxLeases":1}}`), 200, nil)
+	first := f.startRun(id, "")
+	eventually(t, "the first run to work", func() bool {
+		f.want(f.call("GET", "/api/runs/"+first.ID.String(), ""), 200, &first)
+		return first.Status == string(environment.RunRunning)
+	})
+	second := f.ended(f.startRun(id, ""))
+	if second.Status != "failed" || second.Failure == nil || second.Failure.Code != environment.CodeBudgetExhausted || second.Failure.Remediation == "" {
+		t.Errorf("%+v, %+v", second, second.Failure)
+	}
+	if a := f.call("POST", "/api/environments/"+id+"/probe", ""); a.Status != 409 || !strings.Contains(a.Body, environment.CodeBudgetExhausted) {
+		t.Errorf("a test: %d %s", a.Status, a.Body)
+	}
+	if _, ever := f.sandbox.held(); ever != 1 {
+		t.Errorf("%d sandboxes were made, want that of the first run", ever)
+	}
+	f.sandbox.open()
+	f.ended(first)
+}
+
+// TestManagedSandbox: all but its variables is locked, and it says so.
+func TestManagedSandbox(t *testing.T) {
+	f := newFront(t)
+	err := f.server.Catalogue.ProvisionManaged(t.Context(), &environment.ManagedSandbox{Name: "Managed", Provider: "docker",
+		Config: map[string]json.RawMessage{"image": json.RawMessage(`"app:1"`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []api.Environment
+	f.want(f.call("GET", f.environments()+"?q=Managed", ""), 200, &all)
+	if len(all) != 1 || !all[0].Managed {
+		t.Fatalf("%+v", all)
+	}
+	path := "/api/environments/" + all[0].ID.String()
+	for _, step := range []struct {
+		method, body string
+		status       int
+	}{
+		{"PATCH", `{"name":"mine"}`, 409}, {"PATCH", `{"config":{"image":"app:2"}}`, 409}, {"PATCH", `{"budget":{"maxLeases":9}}`, 409},
+		{"PATCH", `{"status":"archived"}`, 409}, {"DELETE", "", 409}, {"PATCH", `{"envVars":{"A":"b"}}`, 200},
+	} {
+		a := f.call(step.method, path, step.body)
+		if a.Status != step.status || step.status == 409 && !strings.Contains(a.Body, environment.CodeEnvironmentManaged) {
+			t.Errorf("%s %s: %d %s", step.method, step.body, a.Status, a.Body)
+		}
+	}
+	if a := f.call("POST", f.environments(), `{"name":"x","driver":"sandbox","managed":true,"config":{"provider":"docker","image":"a"}}`); a.Status != 400 {
+		t.Errorf("one that says it is: %d %s", a.Status, a.Body)
+	}
+	got := f.testSandbox(all[0].ID, "")
+	if got.Recorded == nil || *got.Recorded || got.Diagnostic.Code != environment.QualManagedNotNeeded {
+		t.Errorf("a test of it: %+v", got.Diagnostic)
+	}
+}
