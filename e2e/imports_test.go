@@ -55,6 +55,7 @@ func rooms() []room {
 		{"drivers/ssh/sshdtest", nil},
 		{"drivers/docker", []string{"environment", "drivers/shell", "drivers/supervisor"}},
 		{"drivers/docker/enginetest", nil},
+		{"drivers/docker/podmantest", []string{"environment", "drivers/docker"}}, // tests only
 		{"drivers/fake", []string{"environment", "drivers/shell", "drivers/supervisor", "drivers/local"}},
 		{"drivers/drivertest", []string{"environment"}},
 		{"migrations", nil},

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"berth/drivers/docker"
-	"berth/drivers/docker/enginetest"
 	"berth/drivers/drivertest"
 	"berth/environment"
 )
@@ -20,13 +19,6 @@ func capabilities() environment.Capabilities {
 func TestConformance(t *testing.T) {
 	drivertest.Run(t, func(t *testing.T) (environment.Driver, environment.Spec) {
 		e := shared.Engine(t)
-		return driver(t, docker.Options{}), specOf(t, e, e.Busybox(t))
-	}, capabilities())
-}
-
-func TestConformancePodman(t *testing.T) {
-	drivertest.Run(t, func(t *testing.T) (environment.Driver, environment.Spec) {
-		e := enginetest.Podman(t)
 		return driver(t, docker.Options{}), specOf(t, e, e.Busybox(t))
 	}, capabilities())
 }

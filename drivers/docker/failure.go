@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"strings"
 	"unicode"
 
@@ -104,7 +105,10 @@ func (e *engine) unreachable(ctx context.Context, cause error) error {
 	defer cancel()
 	conn, err := e.connect(dialled)
 	if err == nil {
-		_ = conn.Close() // nothing was asked
+		_ = conn.Close()                                                                         // nothing was asked
+		if remote, ok := errors.AsType[*net.OpError](cause); ok && remote.Op == "remote error" { // TLS tells it after the handshake
+			return e.certificateRefused(cause)
+		}
 		if errors.Is(cause, errTooMuch) {
 			return environment.Unavailable(environment.CodeEngineUnreachable, fmt.Sprintf("The engine at %s said more than %d MiB at once.", e.at.shown(), maxAnswer>>20))
 		}
@@ -114,6 +118,12 @@ func (e *engine) unreachable(ctx context.Context, cause error) error {
 	return e.undialled(err)
 }
 
+func (e *engine) certificateRefused(cause error) error {
+	return environment.Unavailable(environment.CodeEngineDenied, fmt.Sprintf("The engine at %s does not accept Berth's client certificate, or wants one.", e.at.shown())).
+		Remedy("Enter a client certificate and its key that the engine's authority signed.").Because(said{clean(cause.Error()), cause})
+}
+
+// undialled explains why no connection to an engine came about.
 func (e *engine) undialled(err error) error {
 	if ours, ok := errors.AsType[*environment.Error](err); ok {
 		return ours
@@ -121,7 +131,8 @@ func (e *engine) undialled(err error) error {
 	at, cause := e.at.shown(), said{clean(err.Error()), err}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
-	_, alert := errors.AsType[tls.AlertError](err)
+	remote, alert := errors.AsType[*net.OpError](err)
+	alert = alert && remote.Op == "remote error"
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return environment.Unavailable(environment.CodeEngineDenied, fmt.Sprintf("Berth's user may not use the engine at %s: permission denied.", at)).
@@ -130,7 +141,7 @@ func (e *engine) undialled(err error) error {
 		return environment.Unavailable(environment.CodeEngineDenied, fmt.Sprintf("The certificate of the engine at %s is not trusted: %s.", at, stopless(cause.text))).
 			Remedy("Enter the certificate authority that signed it.").Because(cause)
 	case alert:
-		return environment.Unavailable(environment.CodeEngineDenied, fmt.Sprintf("The engine at %s does not accept the client certificate.", at)).Because(cause)
+		return e.certificateRefused(err)
 	case errors.Is(err, fs.ErrNotExist):
 		return environment.Unavailable(environment.CodeEngineUnreachable, fmt.Sprintf("There is no engine at %s: the socket does not exist.", at)).
 			Remedy("Start the engine, or correct the address.").Because(cause)
