@@ -42,6 +42,9 @@ func TestBars(t *testing.T) {
 		{"run_start", runStart},
 		{"list_api", listAPI},
 		{"page", pageLoad},
+		{"docker_lease", dockerLease},
+		{"lease_pairs", leasePairs},
+		{"scale", scale},
 	}
 	var all []bar
 	for _, row := range rows {
