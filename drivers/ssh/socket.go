@@ -40,13 +40,13 @@ func (d *Driver) DialSocket(ctx context.Context, spec environment.Spec, socket s
 		return &socketConn{Conn: forwarded, release: func() { d.pool.release(conn) }}, nil
 	}
 	d.pool.release(conn)
-	refused, isRefusal := errors.AsType[*gossh.OpenChannelError](err)
+	_, refused := errors.AsType[*gossh.OpenChannelError](err)
 	switch {
 	case ctx.Err() != nil:
 		return nil, timedOut("connect", p.target(), 0, err)
-	case isRefusal && refused.Reason == gossh.Prohibited || isRefusal && refused.Reason == gossh.UnknownChannelType:
+	case refused && d.usable(ctx, p, socket):
 		return d.dialStdio(ctx, p, socket)
-	case isRefusal:
+	case refused:
 		return nil, noSocket(p, socket, err)
 	}
 	d.pool.drop(key, conn) // it is of no more use
@@ -61,6 +61,20 @@ func noSocket(p *plan, socket string, cause error) error {
 	return environment.Unavailable(environment.CodeEngineUnreachable,
 		fmt.Sprintf("%s does not let %q connect to %s.", p.target().capital(), p.config.Username, socket)).
 		Remedy("Look whether the engine runs there, and whether the user may use its socket.").Because(cause)
+}
+
+// usable asks the host whether there is a socket that the user may use: a server
+// refuses to forward to none in the same words as to any.
+func (d *Driver) usable(ctx context.Context, p *plan, socket string) bool {
+	channel, _, release, err := d.channel(ctx, p)
+	if err != nil {
+		return false
+	}
+	defer release()
+	defer func() { _ = channel.Close() }() // it may be gone already
+	defer context.AfterFunc(ctx, func() { _ = channel.Close() })()
+	word := shell.Quote(socket)
+	return channel.Run("test -S "+word+" && test -w "+word) == nil
 }
 
 // dialStdio has the host's own client connect.
@@ -103,6 +117,9 @@ func (c *socketConn) CloseWrite() error {
 func (c *socketConn) Close() error {
 	err := c.Conn.Close()
 	c.once.Do(c.release)
+	if errors.Is(err, io.EOF) {
+		return nil // the other side has closed it
+	}
 	return err
 }
 
