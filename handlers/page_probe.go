@@ -124,7 +124,7 @@ func (s *server) probeMessages(ctx context.Context, actor environment.Actor, id 
 	}
 	panel := views.NewProbePanel(probe, probe.ConfigRevision, mayManage(actor), s.Now())
 	if e.Kind != environment.EventEnd {
-		return fragments(ctx, e.Kind, views.TestStages(panel))
+		return fragments(ctx, e.Kind, views.TestProgress(panel))
 	}
 	if probe.Draft || probe.EnvironmentID == nil {
 		return fragments(ctx, e.Kind, views.ProbePanel(panel))

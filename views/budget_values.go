@@ -90,7 +90,7 @@ func usageWords(b *environment.Budget, u environment.Usage) (leases, minutes str
 
 // minutesWords is a number of minutes; one behind the point while it is small.
 func minutesWords(m float64) string {
-	if m >= 10 || m == float64(int(m)) {
+	if m >= 10 || m < .05 || m == float64(int(m)) {
 		return strconv.Itoa(int(m))
 	}
 	return strconv.FormatFloat(m, 'f', 1, 64)

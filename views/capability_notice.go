@@ -60,7 +60,7 @@ func (p CapabilityNoticeProps) can() []ability {
 		all = append(all, ability{"Reuse a stopped sandbox", p.caps.Resume}, ability{"Prove which image runs", p.caps.Identify},
 			ability{"Find what was left behind", p.caps.List})
 	}
-	return append(all, ability{"Interactive setup", p.caps.InteractiveSetup}, ability{"Capture an image", p.caps.TemplateCapture})
+	return append(all, ability{"Interactive setup", p.caps.InteractiveSetup}, ability{"Capture an image", p.caps.InteractiveSetup && p.caps.TemplateCapture})
 }
 
 type ability struct {

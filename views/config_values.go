@@ -214,7 +214,13 @@ func (v ConfigValue) problem() string {
 // isSet reports whether the value differs from what leaving it unset means.
 func (v ConfigValue) isSet() bool {
 	if v.Field.Secret {
-		return v.Secret.Source != "" && v.Secret.Source != SourceKeep || !v.Secret.Value.Empty() || v.Secret.Sealed != ""
+		switch v.Secret.Source {
+		case SourceChoose, SourceCreate, SourceRemove:
+			return true
+		case SourceKeep:
+			return false
+		}
+		return !v.Secret.Value.Empty() || v.Secret.Sealed != ""
 	}
 	return v.draft() != nil
 }

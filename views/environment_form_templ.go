@@ -494,7 +494,7 @@ func formBar(p EnvironmentFormProps) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if p.values.Driver == "sandbox" {
+		} else if p.values.Driver == "sandbox" && p.locked == "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 32, "A test of the form looks at the engine and the image, and makes nothing.")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

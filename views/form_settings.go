@@ -201,6 +201,15 @@ func rowLabel(s setting, n int, part string) string {
 	return part + " of entry " + strconv.Itoa(n+1) + " of " + s.Field.Title
 }
 
+// isBadRow marks the entry that is wrong; all of them when it is not known which.
+func (s setting) isBadRow(row ConfigRow) templ.Attributes {
+	key, _, named := strings.Cut(s.err, ": ")
+	if named && slices.ContainsFunc(s.Rows, func(r ConfigRow) bool { return r.Key == key }) && row.Key != key {
+		return nil
+	}
+	return s.isBad()
+}
+
 // VariantField is the form's name of the text of a union's shape, counted from 1.
 func VariantField(name string, n int) string { return name + ".v" + strconv.Itoa(n) }
 

@@ -49,7 +49,7 @@ func (p ProbeHistoryProps) none() string {
 	if len(p.spark.Marks) > 0 {
 		return "None of its tests was for a company of yours."
 	}
-	return "It was never tested. A test logs in, looks at the folder and leaves nothing running."
+	return "It was never tested. A test leaves nothing running."
 }
 
 // leaseReason says why a lease ended as it did; "" when that needs no word.

@@ -120,7 +120,7 @@ func (p LeaseRowProps) ends() string {
 	case LeaseRowRetained:
 		return "kept for " + ui.Left(*p.lease.ExpiresAt, p.now)
 	case LeaseRowActive, LeaseRowAcquiring:
-		return "ends " + ui.Millis(int64(p.lease.TTLSec)*1000) + " after the last beat of its holder"
+		return "ends " + ui.Millis(int64(p.lease.TTLSec)*1000) + " after its last beat"
 	}
 	return ""
 }

@@ -206,6 +206,9 @@ func (p ProbePanelProps) where() string {
 	if p.probe.Host == nil {
 		return ""
 	}
+	if p.probe.Draft && p.probe.Driver == environment.DriverSandbox {
+		return "Asked the engine of " + p.probe.Host.Name // nothing was made that it could have run in
+	}
 	s := "Ran on " + p.probe.Host.Name
 	switch {
 	case p.probe.Host.BootID == "":
@@ -245,23 +248,24 @@ func shortID(id string) string {
 	return id
 }
 
-// image is what really was made, as the provider says; "" where that is not known.
-func (p ProbePanelProps) image() string {
+// images name what really was made, as the provider says: its reference with the
+// digest, its id; none where that is not known.
+func (p ProbePanelProps) images() []ui.Pair {
 	i := p.probe.Image
 	if i == nil {
-		return ""
+		return nil
 	}
 	name := i.Reference
 	if i.Repository != "" && i.Digest != "" && !strings.Contains(name, "@") {
 		name = i.Repository + "@" + i.Digest
 	}
-	if i.ImageID != "" && i.ImageID != name {
-		name = strings.TrimSpace(name + " · image id " + i.ImageID)
+	var pairs []ui.Pair
+	for _, pair := range []ui.Pair{{Key: "Image", Value: name}, {Key: "Image id", Value: i.ImageID}, {Key: "Snapshot", Value: i.SnapshotID}} {
+		if pair.Value != "" && (pair.Key == "Image" || pair.Value != name) {
+			pairs = append(pairs, pair)
+		}
 	}
-	if i.SnapshotID != "" {
-		name = strings.TrimSpace(name + " · snapshot " + i.SnapshotID)
-	}
-	return name
+	return pairs
 }
 
 // qualified is what became of the platform's qualification; nil for none to tell.

@@ -128,6 +128,9 @@ func (p RunSummaryProps) leaseText() string {
 		}
 		return "none yet"
 	}
+	if p.lease.Status == environment.LeaseRetained {
+		return "Stopped, and kept for what comes next"
+	}
 	s := leasePill(p.lease.Status).text
 	var receipt struct{ Outcome string }
 	if json.Unmarshal(p.lease.Receipt, &receipt) == nil && receipt.Outcome != "" && receipt.Outcome != string(p.lease.Status) {
