@@ -262,6 +262,11 @@ func TestPinImage(t *testing.T) {
 	}
 	_, err = b.PinImage(t.Context(), b.actor, env.ID, nil) // what was tested is another config
 	want(t, err, environment.KindConflict, "nothing_to_pin")
+	edited := b.create(dockerDraft("Edited since"))
+	b.probed(edited, company, &found, environment.QualificationChange{})
+	b.update(edited, patch("cpus", 2))
+	_, err = b.PinImage(t.Context(), b.actor, edited.ID, nil)
+	want(t, err, environment.KindConflict, "nothing_to_pin")
 	for name, image := range map[string]*environment.ImageIdentity{
 		"none": nil, "no digest": {Kind: environment.ImageLocal, ImageID: digest}, "of another reference": {Reference: "other", Digest: digest},
 		"a digest that is none": {Reference: "registry.test:5000/team/app:1", Digest: "sha256:abc"},
