@@ -100,13 +100,16 @@ func dramas() map[string]drama {
 }
 
 // live is a server at its loops for a while, or until it dies.
-func (y *yard) live(k *keeper, m *mortal, d time.Duration) {
+func (y *yard) live(k *keeper, m *mortal, rounds int, pause time.Duration) {
 	ctx := context.Background()
-	for end := time.Now().Add(d); time.Now().Before(end) && !m.isDead(); time.Sleep(10 * time.Second) {
+	for i := 0; i < rounds && !m.isDead(); i++ {
 		_ = y.store.BeatServer(ctx, k.owner) // it is registered
 		_ = k.Beat(ctx)
 		_, _ = k.Tick(ctx)
-		_, _ = k.Reconcile(ctx)
+		if i%3 == 0 {
+			_, _ = k.Reconcile(ctx)
+		}
+		time.Sleep(pause)
 	}
 }
 
@@ -114,7 +117,7 @@ func (y *yard) live(k *keeper, m *mortal, d time.Duration) {
 func (y *yard) clean() (problems []string) {
 	k, m := y.serve(open), &mortal{}
 	time.Sleep(11 * time.Second) // all others are dead
-	y.live(k, m, 6*time.Minute)
+	y.live(k, m, 13, 30*time.Second)
 	held := []string{}
 	for _, l := range y.rows() {
 		switch {
@@ -150,7 +153,7 @@ func TestCrash_everyPointTwice(t *testing.T) {
 				// How far the next one comes, and then its death at every call.
 				second := &mortal{}
 				perform(t, d, &mortal{at: at, mode: mode, next: d.suffers}, second)
-				for again := 1; again <= min(len(second.calls), 30); again++ {
+				for again := 1; again <= min(len(second.calls), 18); again++ {
 					trials++
 					got := perform(t, d, &mortal{at: at, mode: mode, next: d.suffers}, &mortal{at: again, mode: []string{"before", "after"}[again%2]})
 					if len(got.problems) > 0 {
@@ -187,11 +190,11 @@ func perform(t *testing.T, d drama, first, second *mortal) performance {
 			p.calls = slices.Clone(first.calls)
 			if first.at == 0 {
 				first.next = nil // what it suffers from passes
-				y.live(k, first, 30*time.Second)
+				y.live(k, first, 3, 10*time.Second)
 			}
 			if second != nil {
 				time.Sleep(11 * time.Second)
-				y.live(y.serve(second.gate), second, 40*time.Second)
+				y.live(y.serve(second.gate), second, 4, 10*time.Second)
 			}
 			p.problems = y.clean()
 		})

@@ -395,7 +395,8 @@ func (m *model) check() {
 // quiesce lets everything through and time pass, and looks for what is left.
 func (m *model) quiesce() {
 	m.release()
-	m.settle(45*time.Minute, 20*time.Second)
+	m.settle(6*time.Minute, 20*time.Second, 3)
+	m.settle(35*time.Minute, time.Minute, 4)
 	m.check()
 	held := map[uuid.UUID]bool{}
 	for _, s := range m.servers {
@@ -428,7 +429,7 @@ func (m *model) quiesce() {
 			m.finish(s, 0)
 		}
 	}
-	m.settle(26*time.Hour, 10*time.Minute)
+	m.settle(26*time.Hour, 30*time.Minute, 6)
 	m.holds(0)
 }
 
@@ -445,15 +446,19 @@ func (m *model) release() {
 }
 
 // settle is both servers at their loops.
-func (m *model) settle(d, step time.Duration) {
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(step) {
+func (m *model) settle(d, step time.Duration, reconcile int) {
+	end := time.Now().Add(d)
+	for i := 0; time.Now().Before(end); i++ {
 		m.wait(0)
 		for _, s := range m.servers {
-			for _, what := range []string{"beat", "tick", "reconcile"} {
-				m.loop(s, what)
+			m.loop(s, "beat")
+			m.loop(s, "tick")
+			if i%reconcile == 0 {
+				m.loop(s, "reconcile")
 			}
 			synctest.Wait()
 		}
+		time.Sleep(step)
 	}
 }
 
