@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 
@@ -103,8 +104,9 @@ func sandboxProviderShape(one environment.Capabilities) api.SandboxProvider {
 // descriptionOf is what a schema says that it is of.
 func descriptionOf(schema string) string {
 	var about struct {
+		Title       string `json:"title"`
 		Description string `json:"description"`
 	}
 	_ = json.Unmarshal([]byte(schema), &about) // what cannot be read says nothing
-	return about.Description
+	return cmp.Or(about.Description, about.Title)
 }

@@ -193,6 +193,9 @@ func (a *app) printEnvironment(w io.Writer, e api.Environment) {
 	for _, line := range configLines(e.Config) {
 		t.row(line.key, line.value)
 	}
+	for _, p := range e.ConfigProblems {
+		t.row("PROBLEM "+p.Field, p.Message)
+	}
 	for _, name := range sortedKeys(e.EnvVars) {
 		value := "(secret)"
 		if v := e.EnvVars[name].Value; v != nil {

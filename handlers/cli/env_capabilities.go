@@ -81,13 +81,16 @@ func printProvider(w io.Writer, key string, p api.SandboxProvider) {
 		case f.Secret:
 			kind = "secret"
 		case len(f.Options) > 0:
+			kind = "word"
+		}
+		title := f.Title
+		if len(f.Options) > 0 {
 			var values []string
 			for _, o := range f.Options {
 				values = append(values, o.Value)
 			}
-			kind = strings.Join(values, "|")
+			title += ": " + strings.Join(values, ", ")
 		}
-		title := f.Title
 		if f.Unit != "" {
 			title += ", in " + f.Unit
 		}

@@ -75,8 +75,12 @@ func flagOf(cmd *cobra.Command, name string) string {
 	if !ok {
 		flag = head
 	}
-	if cmd != nil && cmd.Flags().Lookup(flag) != nil {
+	has := func(flag string) bool { return cmd != nil && cmd.Flags().Lookup(flag) != nil }
+	switch {
+	case has(flag):
 		return "--" + flag
+	case strings.HasPrefix(name, "config.") && has("set"):
+		return "--set " + rest
 	}
 	return name
 }

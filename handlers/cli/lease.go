@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -151,7 +152,7 @@ func (a *app) printLeases(w io.Writer, all []api.Lease) {
 	}
 	t := newTable(w, "ID", "STATUS", "FOR", "ENVIRONMENT", "TARGET", "LAST USED", "NOTE")
 	for _, l := range all {
-		t.row(l.ID.String(), a.paint(l.Status), l.OwnerKind, l.EnvironmentName, leaseTarget(l), a.ago(time.Time(l.LastUsedAt)), leaseNote(l))
+		t.row(l.ID.String(), a.paint(l.Status), l.OwnerKind, l.EnvironmentName, shortID(leaseTarget(l)), a.ago(time.Time(l.LastUsedAt)), leaseNote(l))
 	}
 	t.flush()
 }
@@ -162,6 +163,16 @@ func leaseTarget(l api.Lease) string {
 		return *l.ProviderLeaseID
 	}
 	return l.Provider
+}
+
+var hexID = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// shortID is a container's id as engines show it in lists; another one as it is.
+func shortID(id string) string {
+	if hexID.MatchString(id) {
+		return id[:12]
+	}
+	return id
 }
 
 // leaseNote is what people should know of a lease beside its status.

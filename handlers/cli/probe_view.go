@@ -60,7 +60,7 @@ func (v *probeView) line(w io.Writer, s api.Stage) {
 	if mark == "" {
 		mark = "?"
 	}
-	writef(w, "  %s %-13s %8s  %s\n", v.a.paint(mark), environment.StageTitle(s.Name), took(s), printable(s.Message))
+	writef(w, "  %s %-16s %8s  %s\n", v.a.paint(mark), environment.StageTitle(s.Name), took(s), printable(s.Message))
 	if s.Code != "" {
 		writef(w, "      code: %s\n", s.Code)
 	}

@@ -229,7 +229,7 @@ func TestSandboxCommands(t *testing.T) {
 		"retry":         {[]string{"lease", "retry-cleanup", leaseID}, "POST " + lease + "/retry-cleanup", "", "pending_cleanup"},
 		"destroy":       {[]string{"lease", "destroy", leaseID, "--yes"}, "POST " + lease + "/destroy", "", "pending_cleanup"},
 		"of a company":  {[]string{"lease", "list", "--company", companyID}, "GET /api/environment-leases", "companyId=" + companyID + "&limit=50", "Box"},
-		"of a provider": {[]string{"env", "capabilities"}, "GET /api/environments/capabilities", "", "missing|always"},
+		"of a provider": {[]string{"env", "capabilities"}, "GET /api/environments/capabilities", "", "Pull: missing, always"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			y := newYard(t)
