@@ -60,6 +60,8 @@ create index leases_retained on environment_leases (environment_id) where status
 create index leases_to_clean on environment_leases (cleanup_next_at nulls first) where status = 'pending_cleanup';
 -- What an environment used today, whatever its history.
 create index leases_of_day on environment_leases (environment_id, used_until) include (used_from) where used_until is not null;
+-- Commands are nearly all; what else there is is found without going through them.
+create index leases_of_kind on environment_leases (owner_kind, last_used_at desc, id desc) where owner_kind <> 'run';
 -- expires_at is in no index, so that a beat writes none: what is held is few.
 
 create table qualifications (
@@ -90,7 +92,7 @@ create function database_started() returns timestamptz language sql stable as 's
 -- +goose Down
 drop function database_started();
 drop table qualifications;
-drop index leases_of_day, leases_to_clean, leases_retained, leases_one_resumer, leases_one_holder_of_scope, leases_one_holder_of_object;
+drop index leases_of_kind, leases_of_day, leases_to_clean, leases_retained, leases_one_resumer, leases_one_holder_of_scope, leases_one_holder_of_object;
 alter table environment_leases
   drop column environment_name, drop column agent_id, drop column workspace_id, drop column adapter_type, drop column heartbeat_at,
   drop column ttl_sec, drop column retain_sec, drop column scope_key, drop column object_key, drop column resumes,

@@ -34,8 +34,8 @@ func BenchmarkLeases(b *testing.B) {
 				_, err := db.Leases(b.Context(), leasing.Filter{EnvironmentID: &box, Limit: 200})
 				return err
 			},
-			"of a kind": func() error {
-				_, err := db.Leases(b.Context(), leasing.Filter{OwnerKind: environment.OwnerRun, Limit: 200})
+			"of a rare kind": func() error {
+				_, err := db.Leases(b.Context(), leasing.Filter{OwnerKind: environment.OwnerOperator, Limit: 200})
 				return err
 			},
 			"usage": func() error { _, err := db.Usage(b.Context(), box); return err },

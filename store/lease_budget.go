@@ -9,19 +9,21 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// usageQuery is what an environment uses now and used today, in UTC. Each half is
-// found by an index: what is in use, and what was until some time of today.
+// usageQuery is what an environment uses now and, when $2 says so, used today in
+// UTC. Each half is found by an index: what is in use, and what was until some time
+// of today. A sandbox that was kept and is being released is in use, but its minutes
+// have ended.
 const usageQuery = `
-	with today as (select date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' as began),
-	spans as (
-		select case when l.used_until is null then l.used_from else now() end as used_from, now() as used_until, 1 as active from environment_leases l
-		where l.environment_id = $1 and l.status in ('acquiring', 'active', 'releasing')
-		union all
-		select l.used_from, l.used_until, 0 from environment_leases l, today
-		where l.environment_id = $1 and l.used_until >= today.began)
-	select count(*) filter (where active = 1) as active,
-		coalesce(sum(greatest(0, extract(epoch from spans.used_until - greatest(spans.used_from, today.began)))) / 60, 0)::double precision as minutes
-	from spans, today`
+	with today as (select date_trunc('day', now() at time zone 'UTC') at time zone 'UTC' as began)
+	select running.active, (running.seconds + ended.seconds) / 60 as minutes
+	from today cross join lateral (
+		select count(*) as active,
+			coalesce(sum(greatest(0, date_part('epoch', coalesce(used_until, now()) - greatest(used_from, began)))) filter (where used_until is null), 0) as seconds
+		from environment_leases where environment_id = $1 and status in ('acquiring', 'active', 'releasing')
+	) running cross join lateral (
+		select coalesce(sum(greatest(0, date_part('epoch', used_until - greatest(used_from, began)))), 0) as seconds
+		from environment_leases where $2::boolean and environment_id = $1 and used_until >= began
+	) ended`
 
 type usageRow struct {
 	Active  int     `db:"active"`
@@ -35,7 +37,7 @@ func (r usageRow) domain() environment.Usage {
 // Usage implements leasing.Store.
 func (db *DB) Usage(ctx context.Context, environmentID uuid.UUID) (environment.Usage, error) {
 	var r usageRow
-	err := db.get(ctx, "read what of a budget is used", &r, usageQuery, environmentID)
+	err := db.get(ctx, "read what of a budget is used", &r, usageQuery, environmentID, true)
 	return r.domain(), err
 }
 
@@ -58,7 +60,7 @@ func keepBudget(ctx context.Context, tx *sqlx.Tx, environmentID, leaseID uuid.UU
 		return err
 	}
 	var r usageRow
-	if err := tx.GetContext(ctx, &r, usageQuery, environmentID); err != nil {
+	if err := tx.GetContext(ctx, &r, usageQuery, environmentID, budget.LeaseMinutesPerDay > 0); err != nil {
 		return err
 	}
 	if refusal := budget.Refusal(r.domain()); refusal != nil {

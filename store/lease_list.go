@@ -87,6 +87,9 @@ func (db *DB) Leases(ctx context.Context, f leasing.Filter) (environment.Page[en
 func (q *query) whereLease(f leasing.Filter) {
 	if f.OwnerKind != "" {
 		q.where("owner_kind = ", q.arg(clean(f.OwnerKind)))
+		if f.OwnerKind != environment.OwnerRun {
+			q.where("owner_kind <> 'run'") // which is that of an index
+		}
 	}
 	if f.Held {
 		q.where(isHeld)
