@@ -1,10 +1,14 @@
 package enginetest_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/drivers/docker/enginetest"
 )
@@ -41,8 +45,80 @@ func TestRestart(t *testing.T) {
 	if got := e.Containers(t); len(got) != 1 || got[0].ID != id || got[0].State != "exited" {
 		t.Errorf("got %+v, want %s, exited", got, id)
 	}
+	if got := answerOverTLS(t, e.TLS, true); got != http.StatusOK {
+		t.Errorf("with a certificate: got %d, want 200", got)
+	}
+	if got := answerOverTLS(t, e.TLS, false); got != 0 {
+		t.Errorf("without a certificate: got %d, want none", got)
+	}
 	e.FillDisk(t)
+	if got := create(t, e); got != http.StatusInternalServerError {
+		t.Errorf("on a full disk: got %d, want 500", got)
+	}
 	e.FreeDisk(t)
+	if got := create(t, e); got != http.StatusCreated {
+		t.Errorf("with room again: got %d, want 201", got)
+	}
+}
+
+func create(t *testing.T, e *enginetest.Engine) int {
+	t.Helper()
+	response, err := enginetest.NewProxy(t, e).Client().Post("http://engine/v1.41/containers/create", "application/json",
+		strings.NewReader(`{"Image": "`+e.Busybox(t)+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode
+}
+
+// answerOverTLS is the status of a ping over TCP; 0 when the engine refused.
+func answerOverTLS(t *testing.T, s *enginetest.TLS, authenticated bool) int {
+	t.Helper()
+	config := &tls.Config{RootCAs: x509.NewCertPool()}
+	config.RootCAs.AppendCertsFromPEM([]byte(s.CA))
+	if authenticated {
+		pair, err := tls.X509KeyPair([]byte(s.Cert), []byte(s.Key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	transport := &http.Transport{TLSClientConfig: config}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Get("https" + strings.TrimPrefix(s.Host, "tcp") + "/_ping")
+	if err != nil {
+		return 0
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode
+}
+
+// TestPause stops an engine's clock: what is asked meanwhile waits.
+func TestPause(t *testing.T) {
+	e := enginetest.Start(t, enginetest.Options{})
+	client := enginetest.NewProxy(t, e).Client()
+	ping := func(limit time.Duration) error {
+		client.Timeout = limit
+		response, err := client.Get("http://engine/_ping")
+		if err != nil {
+			return err
+		}
+		return response.Body.Close()
+	}
+	e.Pause(t)
+	if err := ping(200 * time.Millisecond); err == nil {
+		t.Error("a paused engine answers")
+	}
+	e.Resume(t)
+	if err := ping(20 * time.Second); err != nil {
+		t.Errorf("it does not go on: %v", err)
+	}
+	e.Pause(t) // one that is paused is ended, too
 }
 
 // TestKill crashes an engine whose container lives on, and then gives it up.
