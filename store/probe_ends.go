@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -33,7 +34,7 @@ func (db *DB) FinishProbe(ctx context.Context, verdict environment.Probe, change
 				return err
 			}
 		}
-		if err := qualify(ctx, tx, &p, change, a.ActorName); err != nil {
+		if err := qualify(ctx, tx, &p, change, cmp.Or(a.ActorName, p.ActorName)); err != nil {
 			return err
 		}
 		if err := endProbe(ctx, tx, p); err != nil {

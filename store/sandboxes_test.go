@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -106,5 +107,37 @@ func TestLeaseIsCreatedTwice(t *testing.T) {
 	l.ID = environment.NewID()
 	if err := db.CreateLease(t.Context(), l); environment.CodeOf(err) != environment.CodeBudgetExhausted {
 		t.Errorf("a second lease: got %v, want %s", err, environment.CodeBudgetExhausted)
+	}
+}
+
+// TestBudgetOfTwoServers keeps to a budget although servers know nothing of each
+// other.
+func TestBudgetOfTwoServers(t *testing.T) {
+	address := storetest.URL(t)
+	servers := []*store.DB{storetest.Open(t, address), storetest.Open(t, address), storetest.Open(t, address)}
+	p := saved(t, servers[0])
+	l := leased(t, servers[0], environment.DriverSandbox)
+	storetest.Exec(t, address, `update environments set budget = '{"maxLeases": 3}'`)
+	l.EnvironmentID = p.EnvironmentID
+	errs := make([]error, 30)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			l := l
+			l.ID = environment.NewID()
+			errs[i] = servers[i%len(servers)].CreateLease(t.Context(), l)
+		})
+	}
+	all.Wait()
+	made := 0
+	for _, err := range errs {
+		if err == nil {
+			made++
+		} else if environment.CodeOf(err) != environment.CodeBudgetExhausted {
+			t.Errorf("one lease too many: got %v, want %s", err, environment.CodeBudgetExhausted)
+		}
+	}
+	if made != 3 {
+		t.Errorf("leases within a budget of 3: got %d", made)
 	}
 }

@@ -2,6 +2,7 @@ package environmenttest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func (s *Store) qualify(p *savedProbe, change environment.QualificationChange, a
 	}
 	key := qualified{*p.EnvironmentID, *p.CompanyID}
 	if change.Revoke != "" {
-		s.revoke(change.Revoke, a.ActorName, func(q qualified) bool { return q == key })
+		s.revoke(change.Revoke, cmp.Or(a.ActorName, p.ActorName), func(q qualified) bool { return q == key })
 	}
 	if change.Record == nil {
 		return
