@@ -184,7 +184,16 @@ func (db *DB) OrphanedRuns(ctx context.Context, owner uuid.UUID, limit int) ([]e
 		if err != nil {
 			return err
 		}
-		all, err = domains[environment.Run](rows)
+		if all, err = domains[environment.Run](rows); err != nil || len(all) == 0 {
+			return err
+		}
+		var held []uuid.UUID
+		for _, r := range all {
+			if r.LeaseID != nil {
+				held = append(held, *r.LeaseID)
+			}
+		}
+		_, err = exec(ctx, tx, `update environment_leases set owner = $1 where id = any($2::uuid[]) and status = 'active'`, owner, idArray(held))
 		return err
 	})
 	return all, err

@@ -129,6 +129,12 @@ func (s *Store) OrphanedRuns(_ context.Context, owner uuid.UUID, limit int) ([]e
 	for _, r := range s.runs {
 		if len(taken) < limit && !r.Status.Ended() && r.Owner != owner && s.dead(r.Owner) {
 			r.Owner = owner
+			if r.LeaseID != nil {
+				if l, ok := s.leases[*r.LeaseID]; ok && l.Status == environment.LeaseActive {
+					l.Owner = owner
+					s.leases[l.ID] = l
+				}
+			}
 			taken = append(taken, r.copy())
 		}
 	}

@@ -3,6 +3,7 @@ package environmenttest
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,16 +133,29 @@ func testRunsListed(t *testing.T, s suite) {
 func testOrphanedRuns(t *testing.T, s suite) {
 	ctx := t.Context()
 	c, e := s.company("acme"), s.environment("box")
-	one, ended := s.run(c, e), s.run(c, e)
+	one, leaving, ended := s.run(c, e), s.run(c, e), s.run(c, e)
 	s.move(ended.ID, environment.RunCancelled)
+	held, released := s.lease(c, e, &one.ID), s.lease(c, e, &leaving.ID)
+	s.hold(held.ID, environment.LeaseActive)
+	s.hold(released.ID, environment.LeaseActive, environment.LeaseReleasing)
+	for run, lease := range map[uuid.UUID]uuid.UUID{one.ID: held.ID, leaving.ID: released.ID} {
+		_, err := s.UpdateRun(ctx, run, s.server, func(r *environment.Run) error { r.LeaseID = &lease; return nil })
+		s.must(err)
+	}
 	got, err := s.OrphanedRuns(ctx, environment.NewID(), 10)
 	s.must(err)
 	same(t, "runs taken from a server that lives", len(got), 0)
 	next := s.die()
 	got, err = s.OrphanedRuns(ctx, next, 10)
 	s.must(err)
+	got = slices.DeleteFunc(got, func(r environment.Run) bool { return r.ID == leaving.ID })
 	if len(got) != 1 || got[0].ID != one.ID || got[0].Owner != next || string(got[0].Input) != "sealed" {
 		t.Fatalf("runs taken from a dead server: got %+v, want the one under way with its input", got)
+	}
+	for lease, owner := range map[uuid.UUID]uuid.UUID{held.ID: next, released.ID: s.server} {
+		l, err := s.Lease(ctx, lease)
+		s.must(err)
+		same(t, "owner of the "+string(l.Status)+" lease of a run that was taken", l.Owner, owner)
 	}
 	got, err = s.OrphanedRuns(ctx, next, 10)
 	s.must(err)

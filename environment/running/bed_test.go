@@ -74,6 +74,7 @@ func (b *bed) newEnv(driver, name string, status environment.Status) environment
 type server struct {
 	*running.Service
 	leases *leasing.Service
+	held   *holds
 	store  *serverStore
 	owner  uuid.UUID
 	link   *link
@@ -93,7 +94,8 @@ func (b *bed) boot() *server {
 	log := slog.New(slog.DiscardHandler)
 	drivers := registry{s.link}
 	s.leases = leasing.New(s.store, b.specs, drivers, leasing.Options{Owner: s.owner, InstanceID: b.node}, time.Now, log)
-	s.Service = running.New(s.store, b.specs, s.leases, drivers, environmenttest.Vault{}, b.store,
+	s.held = &holds{Service: s.leases}
+	s.Service = running.New(s.store, b.specs, s.held, drivers, environmenttest.Vault{}, b.store,
 		running.Options{Owner: s.owner, Grace: b.grace}, time.Now, log)
 	var group sync.WaitGroup
 	group.Go(func() { _ = s.Service.Run(ctx) }) // nil at all times

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"berth/environment"
 	"berth/environment/catalogue"
+	"berth/environment/leasing"
+
+	"github.com/google/uuid"
 )
 
 // boxLink is the driver of sandboxes as one server has it. Sandboxes are on the
@@ -135,3 +139,30 @@ func (b *bed) box(config string, change ...func(*environment.Environment)) envir
 }
 
 const docker = `{"provider":"docker","image":"r.example/app@sha256:aa"}`
+
+// holds notes for which leases a server said that it holds them, and let them go.
+type holds struct {
+	*leasing.Service
+	mu         sync.Mutex
+	held, left []uuid.UUID
+}
+
+func (h *holds) Hold(id uuid.UUID) {
+	h.mu.Lock()
+	h.held = append(h.held, id)
+	h.mu.Unlock()
+	h.Service.Hold(id)
+}
+
+func (h *holds) LetGo(id uuid.UUID) {
+	h.mu.Lock()
+	h.left = append(h.left, id)
+	h.mu.Unlock()
+	h.Service.LetGo(id)
+}
+
+func (h *holds) seen() (held, left []uuid.UUID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.held), slices.Clone(h.left)
+}

@@ -45,7 +45,8 @@ type Store interface {
 	Received(ctx context.Context, id uuid.UUID) (map[environment.Stream]int64, error)
 	Log(ctx context.Context, id uuid.UUID, offset int64, limit int) (environment.LogPage, error)
 	Events(ctx context.Context, subject uuid.UUID, after int64, limit int) ([]environment.Event, error)
-	// OrphanedRuns takes over (sets Owner) runs under way whose server is dead,
+	// OrphanedRuns takes over (sets Owner) runs under way whose server is dead, with
+	// the active leases that they work in, so that their new server can beat for them;
 	// never those of owner itself: they are in its hands, even when it could not
 	// beat for a while.
 	OrphanedRuns(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Run, error)

@@ -321,3 +321,29 @@ func TestSandbox_killedAtEveryWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestSandbox_isHeldByWhoWorksInIt: the server that lets go of a run beats for its
+// lease no more, and the one that takes it up does.
+func TestSandbox_isHeldByWhoWorksInIt(t *testing.T) {
+	inBubble(t, newTarget(exit(10*time.Minute, 0)), func(t *testing.T, b *bed) {
+		r := b.start(b.in(b.box(docker), false))
+		b.wait(r.ID, is(environment.RunRunning))
+		first, lease := b.server, *b.run(r.ID).LeaseID
+		first.stop()
+		second := b.boot()
+		time.Sleep(5 * time.Minute)
+		if held, left := first.held.seen(); len(held) != 0 || len(left) != 1 || left[0] != lease {
+			t.Errorf("the first took up %v and let go of %v", held, left)
+		}
+		if held, left := second.held.seen(); len(held) != 1 || held[0] != lease || len(left) != 0 {
+			t.Errorf("the second took up %v and let go of %v", held, left)
+		}
+		if l := b.lease(b.run(r.ID)); l.Status != environment.LeaseActive || time.Since(l.HeartbeatAt) > time.Minute {
+			t.Errorf("lease %s, last beat %s ago", l.Status, time.Since(l.HeartbeatAt))
+		}
+		if r := b.end(r.ID); r.Status != environment.RunSucceeded || b.target.started(r.ID) != 1 {
+			t.Errorf("got %s %+v", r.Status, r.Failure)
+		}
+		checkClean(t, b)
+	})
+}
