@@ -3,7 +3,7 @@ package handlers
 import (
 	"encoding/json"
 	"net/http"
-
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,9 +25,12 @@ func TestNobodyBelowAnAdminSeesAHost(t *testing.T) {
 				if method != http.MethodGet || r.wants()[actor] != "may" {
 					continue
 				}
-				paths := []string{h.ofSandbox().fill(pattern, actor)}
+				var paths []string
 				for _, query := range append(queries[pattern], "") {
 					paths = append(paths, h.fill(pattern, actor)+query)
+				}
+				if path := h.ofSandbox().fill(pattern, actor); !slices.Contains(paths, path) {
+					paths = append(paths, path)
 				}
 				for _, path := range paths {
 					a := h.ask(actor, method, path, "")
