@@ -176,14 +176,6 @@ func TestConfigureNormalises(t *testing.T) {
 	saved, out, err := configure(t, settings{
 		"engine": " ssh://me@host ", "sshPrivateKey": "KEY", "sshKnownHosts": "host ssh-ed25519 AAAA\r\n",
 		"registryUsername": "u", "registryPassword": " p ", "cpus": "1.5", "memoryMiB": "64", "reuseLease": "on", "pids": "", "labels": settings{"a": "b"},
-		"workspacePath": "/work//x/", "requiredTools": []string{" git ", "git", ""}, "network": nil, "tlsCA": "not for this engine",
-	})
-	if err == nil {
-		t.Fatal("a certificate that is none was taken")
-	}
-	saved, out, err = configure(t, settings{
-		"engine": " ssh://me@host ", "sshPrivateKey": "KEY", "sshKnownHosts": "host ssh-ed25519 AAAA\r\n",
-		"registryUsername": "u", "registryPassword": " p ", "cpus": "1.5", "memoryMiB": "64", "reuseLease": "on", "pids": "", "labels": settings{"a": "b"},
 		"workspacePath": "/work//x/", "requiredTools": []string{" git ", "git", ""}, "network": nil, "tlsKey": "not for this engine",
 	})
 	if err != nil {

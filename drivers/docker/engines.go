@@ -18,11 +18,8 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Versions of the API, which Docker 20.10 and Podman 4 were the first to speak.
-const (
-	oldestMajor = 1
-	oldestMinor = 41
-)
+// oldestVersion of the API, which Docker 20.10 and Podman 4 speak.
+const oldestVersion = "1.41"
 
 // engine is a client of one engine, for all sandboxes there.
 type engine struct {
@@ -31,6 +28,8 @@ type engine struct {
 	connect dialer
 	limits  Limits
 	server  atomic.Pointer[string] // what it calls itself: "Docker/20.10.24"
+	spoken  string                 // the version that was agreed on, once greeted
+	stale   atomic.Bool            // another engine answers, which is older than that
 	used    time.Time              // guarded by engines.mu
 }
 
@@ -81,6 +80,7 @@ func (d *Driver) engine(ctx context.Context, c config, spec environment.Spec) (*
 		_ = e.Close()
 		return nil, err
 	}
+	e.spoken = e.ClientVersion()
 	return d.engines.put(key, e, d.now()), nil
 }
 
@@ -94,7 +94,7 @@ func (d *Driver) newEngine(c config, spec environment.Spec) (*engine, error) {
 	e.Client, err = client.New(
 		// The address is the dialler's; the client sees a socket, whatever it is.
 		client.WithHost("unix:///engine"), client.WithScheme("http"), client.WithUserAgent("berth"),
-		client.WithDialContext(e.dial), client.WithResponseHook(e.note),
+		client.WithDialContext(e.dial), client.WithHTTPResponseHook(e.note),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for %s: %w", e.at, err)
@@ -120,6 +120,9 @@ func (e *engine) note(r *http.Response) {
 		server = clean(server)
 		e.server.Store(&server)
 	}
+	if now := r.Header.Get("Api-Version"); e.spoken != "" && versionLess(now, e.spoken) {
+		e.stale.Store(true)
+	}
 }
 
 // version is what the engine calls itself, or its API's version.
@@ -130,14 +133,14 @@ func (e *engine) version() string {
 	return "API " + e.ClientVersion()
 }
 
-// greet asks an engine for its version, anew.
+// greet asks an engine for its version. The first time decides which is spoken.
 func (e *engine) greet(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, e.limits.Call)
 	defer cancel()
-	ping, err := e.Ping(limited, client.PingOptions{NegotiateAPIVersion: true, ForceNegotiate: true})
-	if tooOld(ping.APIVersion) {
+	ping, err := e.Ping(limited, client.PingOptions{NegotiateAPIVersion: true})
+	if versionLess(ping.APIVersion, oldestVersion) {
 		return environment.NewError(environment.KindUnsupported, environment.CodeEngineTooOld,
-			fmt.Sprintf("The engine at %s speaks version %s of the API; Berth needs %d.%d.", e.at.shown(), clean(ping.APIVersion), oldestMajor, oldestMinor)).
+			fmt.Sprintf("The engine at %s speaks version %s of the API; Berth needs %s.", e.at.shown(), clean(ping.APIVersion), oldestVersion)).
 			Remedy("Update the engine: Docker 20.10 or newer, or Podman 4 or newer.").With("apiVersion", clean(ping.APIVersion))
 	}
 	if err != nil {
@@ -150,12 +153,17 @@ func (e *engine) greet(ctx context.Context) error {
 	return nil
 }
 
-// tooOld reports whether a version is known and not enough.
-func tooOld(version string) bool {
-	first, second, ok := strings.Cut(version, ".")
-	major, err1 := strconv.Atoi(first)
-	minor, err2 := strconv.Atoi(second)
-	return ok && err1 == nil && err2 == nil && (major < oldestMajor || major == oldestMajor && minor < oldestMinor)
+// versionLess reports whether a version is known and before another.
+func versionLess(version, than string) bool {
+	number := func(text string) (major, minor int, ok bool) {
+		first, second, _ := strings.Cut(text, ".")
+		major, err1 := strconv.Atoi(first)
+		minor, err2 := strconv.Atoi(second)
+		return major, minor, err1 == nil && err2 == nil
+	}
+	major, minor, ok := number(version)
+	thanMajor, thanMinor, _ := number(than)
+	return ok && (major < thanMajor || major == thanMajor && minor < thanMinor)
 }
 
 // call bounds one call of the engine.
@@ -168,7 +176,7 @@ func (p *engines) get(key engineKey, now time.Time) *engine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, e := range p.open {
-		if k != key && now.Sub(e.used) > p.idle {
+		if e.stale.Load() || k != key && now.Sub(e.used) > p.idle {
 			delete(p.open, k)
 			_ = e.Close() // what it still does goes on
 		}
@@ -192,18 +200,6 @@ func (p *engines) put(key engineKey, e *engine, now time.Time) *engine {
 		p.open[key] = e
 	}
 	return e
-}
-
-// forget makes the next call ask the engine for its version again: it may have
-// been replaced by another one.
-func (p *engines) forget(e *engine) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for k, known := range p.open {
-		if known == e {
-			delete(p.open, k)
-		}
-	}
 }
 
 func (p *engines) close() {
