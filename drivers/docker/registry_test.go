@@ -11,7 +11,7 @@ import (
 
 // refused acquires what must fail with a code, and checks that nothing of the
 // installation is left on the engine, and no secret in the error.
-func refused(t *testing.T, e *enginetest.Engine, d *docker.Driver, spec environment.Spec, code string) *environment.Error {
+func refused(t *testing.T, e *enginetest.Engine, d *docker.Driver, spec environment.Spec, code string) environment.Error {
 	t.Helper()
 	ref, err := d.Acquire(t.Context(), spec)
 	if err == nil {
@@ -33,7 +33,7 @@ func refused(t *testing.T, e *enginetest.Engine, d *docker.Driver, spec environm
 	if e2.Message == "" || e2.Details["providerLeaseId"] != nil {
 		t.Errorf("the error says %q, %v", e2.Message, e2.Details)
 	}
-	return e2
+	return *e2
 }
 
 func TestRegistry(t *testing.T) {

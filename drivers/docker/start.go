@@ -128,7 +128,8 @@ func (s *sandbox) stays(ctx context.Context) error {
 	wait := s.ContainerWait(limited, s.id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	select {
 	case <-wait.Result:
-	case <-wait.Error:
+	case err := <-wait.Error:
+		_ = err // mostly that the time is over; the look below tells the rest
 	}
 	now, err := s.inspect(ctx)
 	if err == nil && !now.State.Running {
