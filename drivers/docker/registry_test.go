@@ -1,12 +1,18 @@
 package docker_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
 	"berth/drivers/docker"
 	"berth/drivers/docker/enginetest"
 	"berth/environment"
+
+	"github.com/moby/moby/api/pkg/authconfig"
+	"github.com/moby/moby/api/types/registry"
 )
 
 // refused acquires what must fail with a code, and checks that nothing of the
@@ -106,4 +112,49 @@ func TestRegistry(t *testing.T) {
 			e.Untag(t, closed.Address+"/team/app@"+digest)
 		}
 	})
+}
+
+// TestLoginGoesToItsOwnRegistryOnly watches which pulls an engine gets a login with.
+func TestLoginGoesToItsOwnRegistryOnly(t *testing.T) {
+	t.Parallel()
+	logins := make(chan string, 8)
+	engine := stub(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Api-Version", "1.41")
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/images/create"):
+			logins <- r.Header.Get("X-Registry-Auth")
+			_, _ = w.Write([]byte(`{"errorDetail":{"message":"denied for canary-password"},"error":"denied for canary-password"}`))
+		case r.URL.Path != "/_ping":
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = w.Write([]byte(`{"message":"No such image"}`))
+		}
+	})
+	for image, pinned := range map[string]string{"registry.test/app:1": "", "registry.test/app:2": "registry.test/app", "registry.test/app:3": "other.test/app", "registry.test/app:4": "registry.test:5000/app"} {
+		spec := specAt(engine, "")
+		spec.Config = json.RawMessage(fmt.Sprintf(`{"engine":%q,"image":%q,"registryUsername":"me"}`, engine, image))
+		spec.Secrets = map[string]environment.Secret{"registryPassword": environment.NewSecret("canary-password")}
+		own := pinned == "" || pinned == "registry.test/app"
+		if pinned != "" {
+			spec.Pinned = &environment.ImageIdentity{Kind: environment.ImageDigest, Repository: pinned, Digest: "sha256:" + strings.Repeat("ab", 32), Reference: image}
+		}
+		_, err := driver(t, docker.Options{}).Acquire(t.Context(), spec)
+		if err == nil || strings.Contains(err.Error(), "canary") || strings.Contains(fmt.Sprint(environment.AsError(err).Details), "canary") {
+			t.Errorf("%s: the error is %v", image, err)
+		}
+		login, decoded := <-logins, registry.AuthConfig{}
+		if own == (login == "") {
+			t.Errorf("%s from %q: the login is %q", image, pinned, login)
+		}
+		if own {
+			got, err := authconfig.Decode(login)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decoded = *got
+		}
+		if own && (decoded.Username != "me" || decoded.Password != "canary-password" || decoded.ServerAddress != "registry.test") {
+			t.Errorf("%s: the login is of %q at %q", image, decoded.Username, decoded.ServerAddress)
+		}
+	}
 }
