@@ -72,14 +72,14 @@ func ready(p *environment.Platform) string {
 // noShell is why no word came back.
 func noShell(result environment.ExecResult, err error, late bool) error {
 	switch {
-	case err != nil && environment.KindOf(err) != environment.KindInternal:
+	case err != nil && environment.KindOf(err) != environment.KindInternal && environment.CodeOf(err) != environment.CodeShellUnusable:
 		return err
 	case late || result.Ended == "timeout":
 		return environment.NewError(environment.KindTimeout, environment.CodeTimedOut,
 			"The sandbox's shell gave no answer within "+examineLimit.String()+".").Because(err)
 	}
-	return environment.Unavailable(environment.CodeShellUnusable, "The sandbox has no /bin/sh that answers.").
-		Remedy("Use an image with a POSIX shell at /bin/sh.").Because(err)
+	return environment.Unavailable(environment.CodeShellUnusable, "The sandbox has no /bin/sh that answers, or lacks what it needs to start a command.").
+		Remedy("Use an image with a POSIX shell at /bin/sh and the usual small tools, as busybox and coreutils have them.").Because(err)
 }
 
 func (t *trial) platformStage(f facts) {

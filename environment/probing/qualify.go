@@ -19,7 +19,7 @@ func (t *trial) qualify(ctx context.Context, p environment.Probe, out outcome) (
 		return t.because(environment.QualCancelled, "Berth's own database was away, so what was recorded before stays as it is"), change
 	case !p.OK:
 		change.Revoke = environment.RevokedProbe
-		return t.because(environment.QualProbeFailed, "the test failed, and what was recorded before is revoked"), change
+		return t.because(environment.QualProbeFailed, "the test failed, and anything that was recorded before is revoked"), change
 	}
 	if code, why := t.obstacle(ctx); code != "" {
 		return t.because(code, why), change
