@@ -49,6 +49,8 @@ type front struct {
 type flaky struct {
 	*environmenttest.Store
 	away atomic.Bool
+	// noLeases takes the lists of leases away alone.
+	noLeases atomic.Bool
 	// beforeLog, unless nil, is called before a log is read.
 	beforeLog func()
 	// beforeActivity, unless nil, is called before the log of who did what is read.
