@@ -266,3 +266,22 @@ func TestC84_DeletingWithASandboxThatIsKept(t *testing.T) {
 		t.Errorf("%d sandboxes are left", now)
 	}
 }
+
+// TestC71_LeasesOfAnotherCompany: they are asked for by a company's id, and there is
+// none of that company, nor anything of it in a list.
+func TestC71_LeasesOfAnotherCompany(t *testing.T) {
+	h := newHouse(t, "foreign member")
+	foreign := h.ask("foreign member", "GET", "/api/environment-leases?companyId="+h.ids[":c"], "")
+	random := h.ask("foreign member", "GET", "/api/environment-leases?companyId="+unknownID(), "")
+	if foreign.Status != http.StatusNotFound || foreign.Status != random.Status || foreign.Body != random.Body {
+		t.Errorf("another company: %d %s\none that is not there: %d %s", foreign.Status, foreign.Body, random.Status, random.Body)
+	}
+	for actor, want := range map[string]int{"foreign member": 0, "foreign owner": 0, "member": 2, "instance admin": 2} {
+		for _, query := range []string{"", "?environmentId=" + h.ids["sandbox environment"]} {
+			a := h.ask(actor, "GET", "/api/environment-leases"+query, "")
+			if got := strings.Count(a.Body, `"ownerKind"`); a.Status != 200 || query == "" && got != want || want == 0 && got != 0 {
+				t.Errorf("%s with %q: %d, %d leases", actor, query, a.Status, got)
+			}
+		}
+	}
+}

@@ -23,7 +23,7 @@ func leaseOperations() []operation {
 			method: "GET", path: "/api/environment-leases", id: "listAllLeases", who: whoOwnLeases,
 			summary: "Leases of the instance, of deleted environments too, newest use first",
 			query:   append(leaseWords(), idParameter("environmentId", "only those of this environment")),
-			answers: []reply{listOf[api.Lease]()},
+			answers: []reply{listOf[api.Lease]()}, fails: []int{404},
 		},
 		{
 			method: "GET", path: "/api/environment-leases/:id", id: "getLease", who: whoOwnLeases,
