@@ -26,6 +26,8 @@ func TestReconcile_objects(t *testing.T) {
 		"kept":                   {func(y *yard) string { return *y.kept().ProviderID }, false},
 		"resumed":                {func(y *yard) string { y.kept(); l, _ := y.acquire(); return *l.ProviderID }, false},
 		"waits for clean-up":     {func(y *yard) string { l, _ := y.stuck(); return *l.ProviderID }, false},
+		"being made":             {func(y *yard) string { return y.halfMade(environment.LeaseAcquiring) }, false},
+		"being looked for":       {func(y *yard) string { return y.halfMade(environment.LeasePendingCleanup) }, false},
 		"ended": {func(y *yard) string {
 			l, _ := y.acquire()
 			y.end(l, environment.LeaseExpired, "x")
@@ -60,6 +62,17 @@ func TestReconcile_objects(t *testing.T) {
 			})
 		})
 	}
+}
+
+// halfMade is an object whose lease does not name it yet.
+func (y *yard) halfMade(status environment.LeaseStatus) string {
+	y.t.Helper()
+	l := environment.Lease{ID: environment.NewID(), CompanyID: y.company, EnvironmentID: &y.env.ID, Status: status, Owner: y.owner,
+		Driver: environment.DriverSandbox, Provider: environment.ProviderDocker}
+	if err := y.store.CreateLease(context.Background(), l); err != nil {
+		y.t.Fatalf("lease: %v", err)
+	}
+	return y.w.put(y.instance, l.ID.String(), true)
 }
 
 // What a lease holds and the provider does not any more.

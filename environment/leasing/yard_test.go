@@ -209,6 +209,7 @@ func (y *yard) move(run uuid.UUID, to environment.RunStatus) {
 type gated struct {
 	*environmenttest.Store
 	gate gate
+	slow func() // before the answer to a change of a lease
 }
 
 // through does a call behind the gate.
@@ -231,7 +232,12 @@ func (s *gated) CreateLease(ctx context.Context, l environment.Lease) error {
 }
 
 func (s *gated) UpdateLease(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
-	return through(ctx, s.gate, "store.UpdateLease", func() (environment.Lease, error) { return s.Store.UpdateLease(ctx, id, change, a) })
+	return through(ctx, s.gate, "store.UpdateLease", func() (environment.Lease, error) {
+		if s.slow != nil {
+			defer s.slow()
+		}
+		return s.Store.UpdateLease(ctx, id, change, a)
+	})
 }
 
 func (s *gated) HandOver(ctx context.Context, from, to uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
