@@ -103,34 +103,7 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.POST("/api/companies", s.companyCreate, s.needs(access.ManageCompanies))
 	e.GET("/api/companies/:c", s.companyGet, s.needs(access.ReadCompanies))
 
-	e.GET("/api/companies/:c/environments", s.environmentList, s.needs(access.ReadEnvironments))
-	e.POST("/api/companies/:c/environments", s.environmentCreate, s.needs(access.ManageEnvironment))
-	e.GET("/api/companies/:c/environments/capabilities", s.capabilities, s.needs(access.ReadEnvironments))
-	e.POST("/api/companies/:c/environments/probe-config", s.probeDraft, s.needs(access.ManageEnvironment))
-	e.GET("/api/environments", s.environmentList, s.needs(access.ReadEnvironments))
-	e.GET("/api/environments/capabilities", s.capabilities, s.needs(access.ReadEnvironments))
-	e.POST("/api/environments/check", s.environmentCheck, s.needs(access.ManageEnvironment))
-	e.POST("/api/environments/scan-host-key", s.hostKeyScan, s.needs(access.ManageEnvironment))
-	e.GET("/api/environments/:id", s.environmentGet, s.needs(access.ReadEnvironments))
-	e.PATCH("/api/environments/:id", s.environmentPatch, s.needs(access.ManageEnvironment))
-	e.DELETE("/api/environments/:id", s.environmentDelete, s.needs(access.ManageEnvironment))
-	e.GET("/api/environments/:id/delete-blast-radius", s.environmentImpact, s.needs(access.ManageEnvironment))
-	e.POST("/api/environments/:id/trust-host-key", s.hostKeyTrust, s.needs(access.ManageEnvironment))
-	e.GET("/api/environments/:id/leases", s.leaseList, s.needs(access.ReadLeases))
-	e.GET("/api/environments/:id/probes", s.probeList, s.needs(access.ReadProbes))
-	e.POST("/api/environments/:id/probe", s.probeStart, s.needs(access.ManageEnvironment))
-	e.POST("/api/environments/:id/pin-image", s.environmentPinImage, s.needs(access.ManageEnvironment))
-	e.GET("/api/environments/:id/usage", s.environmentUsage, s.needs(access.ReadEnvironments))
-
-	e.GET("/api/probes/:id", s.probeGet, s.needs(access.ReadProbes))
-	e.POST("/api/probes/:id/cancel", s.probeCancel, s.needs(access.ManageEnvironment))
-	e.GET("/api/probes/:id/events", s.probeEvents, s.needs(access.ReadProbes))
-
-	e.GET("/api/environment-leases", s.leaseListAll, s.needs(access.ReadLeases))
-	e.GET("/api/environment-leases/:id", s.leaseGet, s.needs(access.ReadLeases))
-	e.POST("/api/environment-leases/:id/release", s.leaseRelease, s.needs(access.ManageLeases))
-	e.POST("/api/environment-leases/:id/destroy", s.leaseDestroy, s.needs(access.ManageLeases))
-	e.POST("/api/environment-leases/:id/retry-cleanup", s.leaseRetryCleanup, s.needs(access.ManageLeases))
+	s.environmentRoutes(e)
 
 	e.GET("/api/companies/:c/runs", s.runList, s.needs(access.ReadRuns))
 	e.POST("/api/companies/:c/runs", s.runStart, s.needs(access.StartRun))
@@ -162,6 +135,38 @@ func (s *server) apiRoutes(e *echo.Echo) {
 	e.POST("/api/ssh-config/read", s.sshConfigRead, s.needs(access.ManageEnvironment))
 
 	s.identityRoutes(e)
+}
+
+// environmentRoutes lists the JSON API of environments, their probes and leases.
+func (s *server) environmentRoutes(e *echo.Echo) {
+	e.GET("/api/companies/:c/environments", s.environmentList, s.needs(access.ReadEnvironments))
+	e.POST("/api/companies/:c/environments", s.environmentCreate, s.needs(access.ManageEnvironment))
+	e.GET("/api/companies/:c/environments/capabilities", s.capabilities, s.needs(access.ReadEnvironments))
+	e.POST("/api/companies/:c/environments/probe-config", s.probeDraft, s.needs(access.ManageEnvironment))
+	e.GET("/api/environments", s.environmentList, s.needs(access.ReadEnvironments))
+	e.GET("/api/environments/capabilities", s.capabilities, s.needs(access.ReadEnvironments))
+	e.POST("/api/environments/check", s.environmentCheck, s.needs(access.ManageEnvironment))
+	e.POST("/api/environments/scan-host-key", s.hostKeyScan, s.needs(access.ManageEnvironment))
+	e.GET("/api/environments/:id", s.environmentGet, s.needs(access.ReadEnvironments))
+	e.PATCH("/api/environments/:id", s.environmentPatch, s.needs(access.ManageEnvironment))
+	e.DELETE("/api/environments/:id", s.environmentDelete, s.needs(access.ManageEnvironment))
+	e.GET("/api/environments/:id/delete-blast-radius", s.environmentImpact, s.needs(access.ManageEnvironment))
+	e.POST("/api/environments/:id/trust-host-key", s.hostKeyTrust, s.needs(access.ManageEnvironment))
+	e.GET("/api/environments/:id/leases", s.leaseList, s.needs(access.ReadLeases))
+	e.GET("/api/environments/:id/probes", s.probeList, s.needs(access.ReadProbes))
+	e.POST("/api/environments/:id/probe", s.probeStart, s.needs(access.ManageEnvironment))
+	e.POST("/api/environments/:id/pin-image", s.environmentPinImage, s.needs(access.ManageEnvironment))
+	e.GET("/api/environments/:id/usage", s.environmentUsage, s.needs(access.ReadEnvironments))
+
+	e.GET("/api/probes/:id", s.probeGet, s.needs(access.ReadProbes))
+	e.POST("/api/probes/:id/cancel", s.probeCancel, s.needs(access.ManageEnvironment))
+	e.GET("/api/probes/:id/events", s.probeEvents, s.needs(access.ReadProbes))
+
+	e.GET("/api/environment-leases", s.leaseListAll, s.needs(access.ReadLeases))
+	e.GET("/api/environment-leases/:id", s.leaseGet, s.needs(access.ReadLeases))
+	e.POST("/api/environment-leases/:id/release", s.leaseRelease, s.needs(access.ManageLeases))
+	e.POST("/api/environment-leases/:id/destroy", s.leaseDestroy, s.needs(access.ManageLeases))
+	e.POST("/api/environment-leases/:id/retry-cleanup", s.leaseRetryCleanup, s.needs(access.ManageLeases))
 }
 
 // identityRoutes lists the JSON API of people, agents and their credentials.
