@@ -94,11 +94,11 @@ func (in *inputs) sandbox(ctx context.Context, a *app, c *client, body map[strin
 		return err
 	}
 	body["config"] = config
+	if _, named := body["driver"]; !named && (saved == nil || s.provider != "" && saved.Driver != environment.DriverSandbox) {
+		body["driver"] = environment.DriverSandbox
+	}
 	if s.provider != "" {
 		config["provider"] = s.provider
-		if _, named := body["driver"]; !named && (saved == nil || saved.Driver != environment.DriverSandbox) {
-			body["driver"] = environment.DriverSandbox
-		}
 	}
 	if s.image != "" {
 		config["image"] = s.image

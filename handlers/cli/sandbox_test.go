@@ -114,7 +114,8 @@ func TestSandboxSettings(t *testing.T) {
 		args []string
 		want string // the body
 	}{
-		"new": {append(create, "--image", "app:1"), `{"name":"x","driver":"sandbox","config":{"provider":"docker","image":"app:1"}}`},
+		"new":            {append(create, "--image", "app:1"), `{"name":"x","driver":"sandbox","config":{"provider":"docker","image":"app:1"}}`},
+		"an image alone": {[]string{"env", "create", "--name", "x", "--image", "app:1"}, `{"name":"x","driver":"sandbox","config":{"image":"app:1"}}`},
 		"of each type": {append(create, "--set", "memoryMiB=64", "--set", "cpus=0.5", "--set", "reuseLease=true", "--set", "pull=always", "--set", "image=a=b"),
 			`{"name":"x","driver":"sandbox","config":{"provider":"docker","memoryMiB":64,"cpus":0.5,"reuseLease":true,"pull":"always","image":"a=b"}}`},
 		"a map": {append(create, "--set", "labels.team=a", "--set", `labels={"b":"c"}`, "--set", "labels.d.e="),
