@@ -468,17 +468,6 @@
     }
   })
 
-  // What is to be known of the chosen environment alone is shown.
-
-  function showChosen() {
-    for (const box of $$('[data-shows-for]')) {
-      const choice = document.getElementById(box.dataset.showsFor)
-      for (const e of $$('[data-for]', box)) e.hidden = e.dataset.for !== choice.value
-    }
-  }
-  document.addEventListener('change', (e) => { if (e.target.id && $('[data-shows-for="' + e.target.id + '"]')) showChosen() })
-  showChosen()
-
   // What live.js needs of this file.
 
   window.berth = { $, $$, make, toast, dirtyForm, leave: () => { leaving = true }, isLeaving: () => leaving }

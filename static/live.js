@@ -36,6 +36,17 @@
     }
   }, 500)
 
+  // What is to be known of the chosen environment alone is shown.
+
+  function showChosen() {
+    for (const box of $$('[data-shows-for]')) {
+      const choice = document.getElementById(box.dataset.showsFor)
+      for (const e of $$('[data-for]', box)) e.hidden = e.dataset.for !== choice.value
+    }
+  }
+  document.addEventListener('change', (e) => { if (e.target.id && $('[data-shows-for="' + e.target.id + '"]')) showChosen() })
+  showChosen()
+
   // A wait counts down.
   const waiting = $('[data-countdown]')
   if (waiting) {
