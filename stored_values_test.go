@@ -49,6 +49,10 @@ func TestC63_StoredValuesBreakNothing(t *testing.T) {
 		if got := strings.Join(at, " "); got != want {
 			t.Errorf("%s: problems at %q, want %q", name, got, want)
 		}
+		_, overview := get(t, srv.URL+"/company/settings/instance/environments/"+ids[name])
+		if says := strings.Contains(overview, "is not valid any more. future: "); says != (name == "bad") {
+			t.Errorf("%s: its page says that its settings are invalid: %t", name, says)
+		}
 		for _, page := range []string{"", "?tab=configuration", "/edit"} {
 			if status, _ := get(t, srv.URL+"/company/settings/instance/environments/"+ids[name]+page); status != 200 {
 				t.Errorf("%s%s: %d", name, page, status)

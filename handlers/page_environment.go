@@ -66,6 +66,9 @@ func (s *server) detail(ctx context.Context, actor environment.Actor, id uuid.UU
 		return d, err
 	}
 	d.Caps = installed(capabilities, d.View.Key())
+	if d.MayManage && d.Caps != nil {
+		d.Problems = s.Catalogue.ConfigProblems(d.View.Environment)
+	}
 	return d, s.readTab(ctx, actor, &d)
 }
 
@@ -75,7 +78,7 @@ func (s *server) readTab(ctx context.Context, actor environment.Actor, d *views.
 	case views.TabConfiguration:
 		var err error
 		if d.Fields, err = fieldsOf(d.Caps); err != nil {
-			return err
+			s.Log.WarnContext(ctx, "show settings without their schema", "err", err) // Problems tells people
 		}
 		d.References, err = s.Catalogue.References(ctx, actor, d.View.Environment)
 		return err

@@ -62,6 +62,8 @@ type Detail struct {
 	References map[string]environment.SecretReference
 	// Fields are those of its driver's schema; none for a driver without one.
 	Fields []environment.ConfigField
+	// Problems are what of the stored config the driver of now would not take.
+	Problems []environment.FieldError
 	// Companies are those that the reader may pick.
 	Companies []environment.Company
 	// Usage is what of its budget is used; nil where nothing is made for a lease.
@@ -88,6 +90,7 @@ type EnvironmentPageProps struct {
 	activity   ActivityListProps
 	refs       map[string]environment.SecretReference
 	fields     []environment.ConfigField
+	problems   []environment.FieldError
 	start      *TestStartProps     // of a sandbox
 	qualified  *QualificationProps // of a sandbox
 	now        time.Time
@@ -97,7 +100,7 @@ type EnvironmentPageProps struct {
 func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
 	v := d.View
 	p := EnvironmentPageProps{view: v, tab: d.Tab, pill: healthPill(v), address: address(v.Environment), mayManage: d.MayManage,
-		refs: d.References, fields: d.Fields, flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Key(), d.Caps), now: now,
+		refs: d.References, fields: d.Fields, problems: d.Problems, flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Key(), d.Caps), now: now,
 		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(LeaseListing{Leases: d.Leases, MayManage: d.MayManage, OfEnvironment: true}, now),
 		runs: NewRunList(d.Runs, now), activity: NewActivityList(d.Activity, now)}
 	switch {
@@ -171,6 +174,18 @@ func (p EnvironmentPageProps) tabs() []ui.TabProps {
 		tabs = append(tabs, ui.TabProps{Label: strings.ToUpper(word[:1]) + word[1:], Href: TabPath(p.view.ID, t), Current: t == p.tab})
 	}
 	return tabs
+}
+
+// invalid says what of the stored config cannot be used any more; "" for nothing.
+func (p EnvironmentPageProps) invalid() string {
+	if len(p.problems) == 0 || p.cannotUse() {
+		return ""
+	}
+	lines := make([]string, len(p.problems))
+	for i, f := range p.problems {
+		lines[i] = strings.TrimPrefix(f.Field, "config.") + ": " + f.Message
+	}
+	return "What is stored here is not valid any more. " + strings.Join(lines, " ")
 }
 
 // facts are the first things to know about an environment.

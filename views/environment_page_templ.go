@@ -415,6 +415,12 @@ func environmentRemark(p EnvironmentPageProps) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
+		if text := p.invalid(); text != "" {
+			templ_7745c5c3_Err = ui.Note(ui.NoteProps{Tone: ui.Warn, Text: text}).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
 		if p.view.Managed && p.mayManage {
 			templ_7745c5c3_Err = ui.Note(ui.NoteProps{Text: lockedText(p.view)}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -623,7 +629,7 @@ func configurationTab(p EnvironmentPageProps) templ.Component {
 						var templ_7745c5c3_Var20 string
 						templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(k.Fingerprint)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `environment_page.templ`, Line: 162, Col: 26}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `environment_page.templ`, Line: 165, Col: 26}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 						if templ_7745c5c3_Err != nil {
@@ -636,7 +642,7 @@ func configurationTab(p EnvironmentPageProps) templ.Component {
 						var templ_7745c5c3_Var21 string
 						templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(k.Type)
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `environment_page.templ`, Line: 162, Col: 55}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `environment_page.templ`, Line: 165, Col: 55}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var21))
 						if templ_7745c5c3_Err != nil {

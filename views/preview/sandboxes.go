@@ -139,6 +139,8 @@ func sandboxDetail(v environment.EnvironmentView, tab views.Tab, q *views.Qualif
 func sandboxPages() []Preview {
 	recorded, mutable := qualified(environment.QualificationRecorded), qualified(environment.QualificationAbsent)
 	mutable.Last, mutable.Pin = example.NotRecorded(environment.QualMutableImage), example.TaggedImage+"@"+example.Digest
+	invalid := sandboxDetail(example.ReadySandbox(), views.TabOverview, recorded)
+	invalid.Problems = []environment.FieldError{{Field: "config.memoryMiB", Message: "Enter a whole number from 16 to 16777216 MiB."}}
 	unsupported := sandboxDetail(example.FakeSandbox(), views.TabOverview, mutable)
 	unsupported.Caps = &example.SandboxCapabilities()[3]
 	missing := sandboxDetail(example.ReadySandbox(), views.TabOverview, recorded)
@@ -163,6 +165,7 @@ func sandboxPages() []Preview {
 		{"environment-page.active.image", Images, shown(sandboxDetail(example.ReadySandbox(), views.TabImage, recorded))},
 		{"environment-page.active.image-tagged", Images, shown(sandboxDetail(example.TaggedSandbox(), views.TabImage, mutable))},
 		{"environment-page.active.sandbox-leases", Leases, shown(sandboxDetail(example.ReadySandbox(), views.TabLeases, nil))},
+		{"environment-page.active.sandbox-invalid", Configuration, shown(invalid)},
 		{"environment-page.active.managed", Configuration, shown(sandboxDetail(example.ManagedSandbox(), views.TabOverview, qualified(environment.QualificationNotRequired)))},
 		{"environment-page.unsupported", Configuration, shown(unsupported)},
 		{"environment-page.driver-missing.sandbox", Configuration, shown(missing)},
