@@ -49,12 +49,39 @@ type front struct {
 type flaky struct {
 	*environmenttest.Store
 	away atomic.Bool
+	// looks is told when a loop looks for what dead servers left, which it does once
+	// it takes work; nobody need listen.
+	looks chan string
 	// noLeases takes the lists of leases away alone.
 	noLeases atomic.Bool
 	// beforeLog, unless nil, is called before a log is read.
 	beforeLog func()
 	// beforeActivity, unless nil, is called before the log of who did what is read.
 	beforeActivity func() error
+}
+
+func (f *flaky) OrphanedRuns(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Run, error) {
+	f.tell("runs")
+	return f.Store.OrphanedRuns(ctx, owner, limit)
+}
+
+func (f *flaky) InterruptOrphans(ctx context.Context, owner uuid.UUID) (int, error) {
+	f.tell("probes")
+	return f.Store.InterruptOrphans(ctx, owner)
+}
+
+func (f *flaky) tell(loop string) {
+	select {
+	case f.looks <- loop:
+	default:
+	}
+}
+
+// open waits until runs and probes are taken.
+func (f *flaky) open() {
+	for looked := map[string]bool{}; len(looked) < 2; {
+		looked[<-f.looks] = true
+	}
 }
 
 func (f *flaky) Activity(ctx context.Context, filter environment.ActivityFilter) (environment.Page[environment.Activity], error) {
@@ -135,7 +162,7 @@ func (f *flaky) Ping(context.Context) error { return f.err() }
 func newFront(t *testing.T, changes ...func(*Deps)) *front {
 	t.Helper()
 	f := &front{t: t, driver: newScriptedSSH(), sandbox: newScriptedSandbox(), log: &lockedBuffer{}, stopping: make(chan struct{})}
-	f.store = &flaky{Store: environmenttest.NewStore(time.Now)}
+	f.store = &flaky{Store: environmenttest.NewStore(time.Now), looks: make(chan string, 10)}
 	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	d := newDeps(t, f.store, log, f.driver, f.sandbox)
 	d.Ping, d.Stopping = f.store.Ping, f.stopping
@@ -163,6 +190,7 @@ func newFront(t *testing.T, changes ...func(*Deps)) *front {
 		web.Close()
 		http.DefaultClient.CloseIdleConnections()
 	})
+	f.store.open()
 	if _, err := books.EnsureLocal(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
