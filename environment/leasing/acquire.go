@@ -48,7 +48,10 @@ type Request struct {
 // released first; while that is not known to have gone through, the row is
 // pending_cleanup and the error has the detail cleanup: "queued".
 func (s *Service) Acquire(ctx context.Context, r Request) (environment.Lease, environment.Ref, error) {
-	lease := s.intent(r)
+	lease, err := s.intent(r)
+	if err != nil {
+		return environment.Lease{}, environment.Ref{}, err
+	}
 	r.Spec.CompanyID, r.Spec.RunID, r.Spec.OwnerKind = &r.CompanyID, r.RunID, r.OwnerKind
 	r.Spec.IdempotencyKey, r.Spec.InstanceID = lease.ID.String(), s.opts.InstanceID
 	active, ref, err := s.acquire(ctx, lease, r.Spec, r.Expires)
@@ -107,7 +110,8 @@ func lateAfter(limit time.Duration) *environment.Error {
 		"The target was not ready within "+limit.String()+".").Remedy(environment.Remedy(environment.CodeConnectTimeout))
 }
 
-func (s *Service) intent(r Request) environment.Lease {
+// intent is the row that says what is about to be asked for.
+func (s *Service) intent(r Request) (environment.Lease, error) {
 	now, key := s.now(), r.Spec.Key()
 	l := environment.Lease{
 		ID: environment.NewID(), CompanyID: r.CompanyID, EnvironmentID: &r.EnvironmentID, RunID: r.RunID,
@@ -118,7 +122,7 @@ func (s *Service) intent(r Request) environment.Lease {
 		Owner: s.owner, CreatedAt: now, UpdatedAt: now,
 	}
 	if l.Borrowed() {
-		return l
+		return l, nil
 	}
 	rules := environment.LeaseRulesOf(r.Spec.Config)
 	l.RetainSec = int(rules.Retain.Seconds())
@@ -129,9 +133,13 @@ func (s *Service) intent(r Request) environment.Lease {
 		l.ScopeKey = new(scopeKey(r))
 	}
 	// Enough to find what a server made that dies before it can say so.
-	l.Ref, _ = json.Marshal(environment.Ref{Driver: key.Driver, Provider: key.Provider, Config: r.Spec.Config,
+	var err error
+	l.Ref, err = json.Marshal(environment.Ref{Driver: key.Driver, Provider: key.Provider, Config: r.Spec.Config,
 		LeaseKey: l.ID.String(), InstanceID: s.opts.InstanceID})
-	return l
+	if err != nil {
+		return l, fmt.Errorf("write down what is asked for: %w", err)
+	}
+	return l, nil
 }
 
 // reusable reports whether what a request gets could be picked up again: its

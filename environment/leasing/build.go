@@ -86,8 +86,12 @@ func (s *Service) holding(driver environment.Driver, lease environment.Lease, re
 	}
 	object := objectKey(driver, ref)
 	return func(l *environment.Lease) error {
-		if l.Status == environment.LeaseActive && l.Owner == s.owner && l.ProviderID != nil && *l.ProviderID == ref.ProviderID {
-			return nil // it went through before, and the answer was lost
+		if l.Status != environment.LeaseAcquiring && l.ProviderID != nil && *l.ProviderID == ref.ProviderID {
+			// It went through before, and the answer was lost.
+			if l.Status == environment.LeaseActive && l.Owner == s.owner {
+				return nil
+			}
+			return errTaken
 		}
 		if l.Owner != s.owner {
 			return environment.LeaseStateChanged(l.Status, environment.LeaseActive) // it was taken over
@@ -104,6 +108,10 @@ func (s *Service) holding(driver environment.Driver, lease environment.Lease, re
 		return nil
 	}, nil
 }
+
+// errTaken is that a row was made active and has been taken from its acquisition
+// since: what it holds is its own affair.
+var errTaken = environment.Conflict("lease_state_changed", "The lease was ended while it was acquired.")
 
 // stageWatch notes how far a driver says that it came.
 type stageWatch struct {

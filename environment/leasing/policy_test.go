@@ -64,7 +64,7 @@ func TestFinish_byPolicy(t *testing.T) {
 					t.Errorf("receipt %+v of %+v", receipt, l)
 				}
 				y.holds(1)
-				if got := l.ExpiresAt.Sub(time.Now()); got != test.kept {
+				if got := time.Until(*l.ExpiresAt); got != test.kept {
 					t.Errorf("kept for %s, want %s", got, test.kept)
 				}
 				time.Sleep(test.kept - time.Second)

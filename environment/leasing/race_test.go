@@ -134,3 +134,34 @@ func TestAcquire_anotherConfigurationIsBeingResumed(t *testing.T) {
 		y.holds(2)
 	})
 }
+
+// The answer that a lease is active is lost, and an operator puts its sandbox on the
+// shelf before the next try: it is not taken from there.
+func TestAcquire_activeAndReleasedBeforeTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, reused)
+		other := y.serve(open)
+		lost := true
+		y.keeper.store.gate = gateOf("store.UpdateLease", func(context.Context) fate {
+			if !lost {
+				return fate{}
+			}
+			lost = false
+			return fate{after: errDatabase}
+		})
+		y.keeper.store.slow = func() {
+			y.keeper.store.slow = nil
+			if _, err := other.Release(context.Background(), operator, y.rows()[0].ID); err != nil {
+				t.Error(err)
+			}
+		}
+		l, _, err := y.Acquire(t.Context(), y.request())
+		if environment.CodeOf(err) != "lease_state_changed" {
+			t.Errorf("got %v, %s", err, l.Status)
+		}
+		if got := y.row(l.ID); got.Status != environment.LeaseRetained {
+			t.Errorf("it is %s", got.Status)
+		}
+		y.holds(1)
+	})
+}

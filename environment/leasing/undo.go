@@ -103,6 +103,8 @@ func (s *Service) unstored(ctx context.Context, lease environment.Lease, ref env
 		// may have been made beside it.
 		ended, _, _ := s.undo(ctx, lease, ref.Spec, cause, false)
 		return ended
+	case errors.Is(cause, errTaken):
+		return lease
 	case !crew.Transient(cause): // the row is not this acquisition's any more
 		s.giveBack(ctx, ref)
 		return lease
