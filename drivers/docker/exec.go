@@ -14,7 +14,7 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// CodeSandboxStopped is that of a sandbox that exists and does not run.
+// codeSandboxStopped is that of a sandbox that exists and does not run.
 const codeSandboxStopped = "sandbox_stopped"
 
 // Exec runs a command under the supervisor in the sandbox. A connection that

@@ -73,6 +73,14 @@ func TestPinned(t *testing.T) {
 		s.Pinned = &other
 		refused(t, e, d, s, environment.CodeImageDigestMismatch)
 	})
+	e.Untag(t, name+"@"+digest)
+	pinnedIsGone(t, e, registry, identity, pinned)
+}
+
+// pinnedIsGone asks for an image that the engine does not have any more, though it
+// has another of the same tag.
+func pinnedIsGone(t *testing.T, e *enginetest.Engine, registry *enginetest.Registry, identity environment.ImageIdentity, pinned func(...settings) environment.Spec) {
+	name, d := identity.Repository, driver(t, docker.Options{})
 	gone := func(t *testing.T, s environment.Spec, proof bool) {
 		t.Helper()
 		err := refused(t, e, d, s, environment.CodeImageDeleted)
@@ -83,7 +91,6 @@ func TestPinned(t *testing.T) {
 			t.Error("no image has the tag: the test proves nothing")
 		}
 	}
-	e.Untag(t, name+"@"+digest)
 	t.Run("it is not pulled", func(t *testing.T) { gone(t, pinned(settings{"pull": "never"}), false) })
 	t.Run("the registry says that it has none", func(t *testing.T) { // a digest that the engine never had: it remembers manifests
 		s := pinned()

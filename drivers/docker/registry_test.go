@@ -42,6 +42,32 @@ func refused(t *testing.T, e *enginetest.Engine, d *docker.Driver, spec environm
 	return *e2
 }
 
+// pull is one that fails.
+type pull struct {
+	image    string
+	password string // "-": no login
+	more     settings
+	code     string
+	says     string
+}
+
+// pulls fail with a registry that lets everybody in, and with one that wants a login.
+func pulls(open, closed string) map[string]pull {
+	image, wrong := closed+"/team/app:1.2", "sha256:"+strings.Repeat("ab", 32)
+	return map[string]pull{
+		"no login":                   {image, "-", nil, environment.CodeImageDenied, "without a login"},
+		"wrong password":             {image, "wrong-password", nil, environment.CodeImageDenied, `"puller"`},
+		"no password":                {image, "", nil, environment.CodeCredentialMissing, "missing"},
+		"no such tag":                {closed + "/team/app:none", "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"no such repository":         {closed + "/team/none:1", "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"no such digest":             {closed + "/team/app@" + wrong, "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"never pulled":               {image, "right-password", settings{"pull": "never"}, environment.CodeImageNotFound, "does not have"},
+		"no such image's id":         {wrong, "-", nil, environment.CodeImageNotFound, "does not have"},
+		"registry that is not there": {"127.0.0.1:1/team/app:1", "-", nil, environment.CodeImageNotFound, "could not fetch"},
+		"another platform":           {open + "/team/app:1.2", "-", settings{"platform": "linux/arm64"}, environment.CodeImageNotFound, "not there for linux/arm64"},
+	}
+}
+
 func TestRegistry(t *testing.T) {
 	t.Parallel()
 	e := shared.Engine(t)
@@ -53,25 +79,7 @@ func TestRegistry(t *testing.T) {
 	login := func(password string) (settings, map[string]environment.Secret) {
 		return settings{"registryUsername": "puller"}, map[string]environment.Secret{"registryPassword": environment.NewSecret(password)}
 	}
-	wrong := "sha256:" + strings.Repeat("ab", 32)
-	for name, tt := range map[string]struct {
-		image    string
-		password string // "-": no login
-		more     settings
-		code     string
-		says     string
-	}{
-		"no login":                   {image, "-", nil, environment.CodeImageDenied, "without a login"},
-		"wrong password":             {image, "wrong-password", nil, environment.CodeImageDenied, `"puller"`},
-		"no password":                {image, "", nil, environment.CodeCredentialMissing, "missing"},
-		"no such tag":                {closed.Address + "/team/app:none", "right-password", nil, environment.CodeImageNotFound, "has no"},
-		"no such repository":         {closed.Address + "/team/none:1", "right-password", nil, environment.CodeImageNotFound, "has no"},
-		"no such digest":             {closed.Address + "/team/app@" + wrong, "right-password", nil, environment.CodeImageNotFound, "has no"},
-		"never pulled":               {image, "right-password", settings{"pull": "never"}, environment.CodeImageNotFound, "does not have"},
-		"no such image's id":         {wrong, "-", nil, environment.CodeImageNotFound, "does not have"},
-		"registry that is not there": {"127.0.0.1:1/team/app:1", "-", nil, environment.CodeImageNotFound, "could not fetch"},
-		"another platform":           {open.Address + "/team/app:1.2", "-", settings{"platform": "linux/arm64"}, environment.CodeImageNotFound, "not there for linux/arm64"},
-	} {
+	for name, tt := range pulls(open.Address, closed.Address) {
 		t.Run(name, func(t *testing.T) {
 			more, secrets := login(tt.password)
 			if tt.password == "-" {
