@@ -155,8 +155,12 @@ func TestBearerTextsThatDoNotCount(t *testing.T) {
 	var made api.MadeKey
 	o.admin.want(o.admin.ask("POST", "/api/account/tokens", api.NewKey{Name: "laptop"}), 201, &made)
 	good := made.Token
+	other := "-"
+	if good[20:21] == other {
+		other = "A"
+	}
 	for name, bearer := range map[string]string{
-		"cut": good[:len(good)-1], "altered": good[:20] + "-" + good[21:], "in capitals": strings.ToUpper(good), "null": "null",
+		"cut": good[:len(good)-1], "altered": good[:20] + other + good[21:], "in capitals": strings.ToUpper(good), "null": "null",
 		"another service's": "ghp_0123456789abcdefghij0123456789abcdef", "very long": strings.Repeat("A", 6000),
 	} {
 		p := o.program(bearer)
