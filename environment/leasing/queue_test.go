@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,14 +67,14 @@ func TestQueue_isolatesLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		y := newYard(t, ephemeral)
 		var ids []uuid.UUID
-		hung := map[int]bool{0: true, 3: true}
-		n := 0
+		hung := map[int32]bool{0: true, 3: true}
+		var n atomic.Int32
 		broken := true
 		y.keeper = y.serve(gateOf("driver.Release", func(ctx context.Context) fate {
 			if broken {
 				return fate{instead: errUnreachable}
 			}
-			if n++; hung[n-1] {
+			if hung[n.Add(1)-1] {
 				<-ctx.Done()
 			}
 			return fate{}
