@@ -19,10 +19,16 @@ type sandboxes struct {
 	registry *enginetest.Registry
 }
 
-// newSandboxes starts a server of its own beside the shared engine.
+// newSandboxes is the journeys' server, or one of the test's own when it is to be
+// started with something, beside the shared engine.
 func newSandboxes(t *testing.T, env ...string) *sandboxes {
 	t.Helper()
-	s := &sandboxes{server: newServer(t, env...), engine: engineOf(t), registry: enginetest.StartRegistry(t, enginetest.RegistryOptions{})}
+	s := &sandboxes{engine: engineOf(t), registry: enginetest.StartRegistry(t, enginetest.RegistryOptions{})}
+	if len(env) == 0 {
+		s.server = site(t)
+		return s
+	}
+	s.server = newServer(t, env...)
 	s.furnish(t, unique("Sandboxes"))
 	return s
 }
@@ -41,7 +47,7 @@ func saveSandbox(t *testing.T, s *server, engine, name, image string, more map[s
 		config[key] = value
 	}
 	var e environment
-	s.call(t, "POST", "/api/environments", map[string]any{"name": name, "driver": "sandbox", "config": config}, &e, 201)
+	s.call(t, "POST", "/api/companies/"+s.company+"/environments", map[string]any{"name": name, "driver": "sandbox", "config": config}, &e, 201)
 	return e.ID
 }
 

@@ -141,7 +141,7 @@ func TestSandbox_ImageDeleted(t *testing.T) {
 	t.Parallel()
 	s := newSandboxes(t)
 	tag := s.registry.Address + "/team/agent:1"
-	digest := s.registry.Push(t, s.engine, s.engine.Variant(t, "first"+unique("")), "team/agent:1")
+	digest := s.registry.Push(t, s.engine, s.engine.Variant(t, "first"), "team/agent:1")
 	env := s.save(t, unique("Agent"), tag+"@"+digest, nil)
 	if v := s.probe(t, env); v.OK {
 		t.Log(v.Summary) // no libc: qualified or not is told below
@@ -175,7 +175,7 @@ func TestSandbox_ForgedRecord(t *testing.T) {
 		body := map[string]any{"metadata": map[string]any{key: map[string]any{"status": "valid"}}}
 		s.call(t, "PATCH", "/api/environments/"+env, body, nil, 422)
 		body["name"], body["driver"], body["config"] = unique("New"), "sandbox", map[string]any{"provider": "docker", "image": "x"}
-		s.call(t, "POST", "/api/environments", body, nil, 422)
+		s.call(t, "POST", "/api/companies/"+s.company+"/environments", body, nil, 422)
 	}
 	if _, after, _ := s.try("GET", "/api/environments/"+env, nil); string(after) != string(before) {
 		t.Errorf("changed:\n%s\n%s", before, after)
@@ -188,7 +188,7 @@ func TestSandbox_ForgedRecord(t *testing.T) {
 	}
 	for _, path := range []string{"/api/environments/" + env, "/api/companies/" + s.company + "/environments", "/api/activity?format=json"} {
 		if _, body, err := s.try("GET", path, nil); err != nil || strings.Contains(strings.ToLower(string(body)), "fingerprint") ||
-			strings.Contains(string(body), "ualification") {
+			strings.Contains(string(body), "platformQ") {
 			t.Errorf("GET %s tells of the record, or %v: %s", path, err, body)
 		}
 	}
@@ -198,7 +198,7 @@ func TestSandbox_ForgedRecord(t *testing.T) {
 // is nobody's.
 func TestSandbox_TwoBerthsOnOneEngine(t *testing.T) {
 	t.Parallel()
-	a := newSandboxes(t)
+	a := newSandboxes(t, "BERTH_RUN_GRACE=20s")
 	b := &sandboxes{server: newServer(t), engine: a.engine, registry: a.registry}
 	b.furnish(t, unique("Other"))
 	stranger := a.engine.Create(t, a.engine.Busybox(t), map[string]string{"berth.lease": "01990000-0000-7000-8000-000000000001"})
