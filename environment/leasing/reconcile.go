@@ -174,7 +174,7 @@ func (s *Service) removeStrangers(ctx context.Context, p *place, spec environmen
 	}
 	n := 0
 	for _, h := range held {
-		if maker, why := s.stranger(p, h, holders, makers); why != "" && ctx.Err() == nil && s.remove(ctx, p, spec, h, maker, why) {
+		if maker, why := s.stranger(h, holders, makers); why != "" && ctx.Err() == nil && s.remove(ctx, p, spec, h, maker, why) {
 			n++
 		}
 	}
@@ -182,13 +182,12 @@ func (s *Service) removeStrangers(ctx context.Context, p *place, spec environmen
 }
 
 // stranger says why an object is no lease's; "" when it may be one's.
-func (s *Service) stranger(p *place, h environment.Held, holders, makers []environment.Lease) (*environment.Lease, string) {
+func (s *Service) stranger(h environment.Held, holders, makers []environment.Lease) (*environment.Lease, string) {
 	if s.now().Sub(h.CreatedAt) < strangerAge {
 		return nil, ""
 	}
-	holds := func(l environment.Lease) bool {
-		return l.ProviderID != nil && *l.ProviderID == h.ProviderID && s.isIn(p, l)
-	}
+	// Whatever a row calls the place: one engine is reached by several names.
+	holds := func(l environment.Lease) bool { return l.ProviderID != nil && *l.ProviderID == h.ProviderID }
 	if slices.ContainsFunc(holders, holds) {
 		return nil, ""
 	}

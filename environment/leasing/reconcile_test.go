@@ -185,6 +185,28 @@ func TestReconcile_otherPlaces(t *testing.T) {
 	})
 }
 
+// One engine that is reached by two names: what a lease holds is not removed as the
+// other name's.
+func TestReconcile_oneEngineByTwoNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, reused)
+		kept := y.kept()
+		first := y.env
+		y.env = y.newEnv("second", `{"provider":"docker","engine":"b","reuseLease":true}`)
+		active, _ := y.acquire()
+		y.env = first
+		time.Sleep(2 * time.Minute)
+		if n := y.reconcile(); n != 0 {
+			t.Errorf("%d put right", n)
+		}
+		for _, l := range []environment.Lease{kept, active} {
+			if got := y.row(l.ID); y.w.objects[*l.ProviderID] == nil || got.Status != l.Status || got.ProviderGoneAt != nil {
+				t.Errorf("of %s: it is %s, gone at %v", l.Status, got.Status, got.ProviderGoneAt)
+			}
+		}
+	})
+}
+
 // Two servers compare at the same time, while one of them works.
 func TestReconcile_twoServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -31,6 +31,7 @@ func (s *Service) undo(ctx context.Context, lease environment.Lease, spec enviro
 		case err == nil && (receipt.Outcome == outcomeDestroyed || definite(cause)):
 			return s.failedClean(ctx, lease, cause, receipt), environment.Ref{}, told(lease, cause)
 		case err == nil: // what was asked for may still come
+			lease.HeartbeatAt = s.now().Add(-BeatEvery) // the question has just ended
 			next.CleanupNextAt = new(s.settled(lease, ref))
 		default:
 			s.log.Warn("release what a failed acquisition may have made", "lease", lease.ID, "driver", lease.Driver, "err", err)
@@ -40,17 +41,31 @@ func (s *Service) undo(ctx context.Context, lease environment.Lease, spec enviro
 	return s.queued(ctx, lease, next, cause), environment.Ref{}, unknown(ctx, cause)
 }
 
-// settleSlack is how far the clocks of servers and engines may be apart, and what
-// an engine needs to finish what it was asked for in the last moment.
-const settleSlack = 15 * time.Second
+const (
+	// settleSlack is how far the clocks of servers and engines may be apart, and what
+	// an engine needs to finish what it was asked for in the last moment.
+	settleSlack = 15 * time.Second
+	// comesLate is how long an engine may still be at what it was asked for by who has
+	// gone: an ask whose connection is closed is given up or done, but not at once.
+	comesLate = 25 * time.Second
+)
 
-// settled is when nothing can come any more of what was asked for a lease.
+// settled is when nothing is expected any more of what was asked for a lease: some
+// time after who asked has gone, which was a beat after its last one at the latest,
+// and in any case when the time to start was over. A server that lives but cannot
+// reach the database, and an engine that is stopped with the question in its hands,
+// may take longer. What comes then is of a lease that has ended, and the comparison
+// of rows with what the provider holds removes it.
 func (s *Service) settled(l environment.Lease, ref environment.Ref) time.Time {
 	limit := environment.DefaultStartupBudget
 	if driver, ok := s.drivers.Driver(ref.Key()); ok {
 		limit = budgetOf(driver, ref.Config)
 	}
-	return l.CreatedAt.Add(limit + settleSlack)
+	over, left := l.CreatedAt.Add(limit+settleSlack), l.HeartbeatAt.Add(BeatEvery+comesLate)
+	if left.Before(over) {
+		return left
+	}
+	return over
 }
 
 // definite reports whether an error says that nothing will come of what was asked

@@ -69,7 +69,7 @@ func TestAcquire_sandboxFails(t *testing.T) {
 					t.Errorf("told of %v", told)
 				}
 				y.holds(0)
-				y.pass(4*time.Minute, 10*time.Second)
+				y.pass(45*time.Second, 5*time.Second)
 				if l = y.row(l.ID); l.Status != environment.LeaseFailed || word(l.FailureReason) != test.reason {
 					t.Errorf("in the end it is %s for %s", l.Status, word(l.FailureReason))
 				}
@@ -123,6 +123,28 @@ func TestC86_MadeButTheAnswerGotLost(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A server dies while it asks, and nothing comes of it: the row does not wait until
+// the time to start would have been over.
+func TestAcquire_serverDiesAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, ephemeral)
+		m := &mortal{at: 2, mode: "before"} // the first writes the row
+		k := y.serve(m.gate)
+		_, _, err := k.Acquire(t.Context(), y.request())
+		if !m.isDead() || len(y.rows()) != 1 {
+			t.Fatalf("it lives, with %d rows: %v", len(y.rows()), err)
+		}
+		y.pass(12*time.Second, 2*time.Second) // by then it is known to be dead
+		if got := y.rows()[0]; got.Status != environment.LeasePendingCleanup {
+			t.Errorf("soon after the death it is %s", got.Status)
+		}
+		y.pass(30*time.Second, 2*time.Second)
+		if got := y.rows()[0]; got.Status != environment.LeaseFailed || word(got.FailureReason) != "interrupted" {
+			t.Errorf("half a minute later it is %s for %s", got.Status, word(got.FailureReason))
+		}
+	})
 }
 
 // The caller goes away: what was made is not forgotten, and the caller is told.
