@@ -34,7 +34,7 @@ var leaseMoves = map[LeaseStatus][]LeaseStatus{
 	LeaseActive:         {LeaseReleasing, LeasePendingCleanup},
 	LeaseReleasing:      {LeaseReleased, LeaseExpired, LeaseFailed, LeaseRetained, LeasePendingCleanup},
 	LeaseRetained:       {LeaseReleased, LeaseReleasing, LeaseExpired, LeasePendingCleanup}, // released: handed over to the lease that resumed it
-	LeasePendingCleanup: {LeaseReleased, LeaseExpired, LeaseFailed},
+	LeasePendingCleanup: {LeaseReleased, LeaseExpired, LeaseFailed, LeaseRetained},          // retained: what was to be stopped and kept
 }
 
 // CanBecome reports whether a lease may go from s to next. Stores move a lease

@@ -74,7 +74,7 @@ func meant(l environment.Lease) environment.LeaseStatus {
 	case "":
 		return environment.LeaseExpired
 	case environment.LeaseRetained: // it should have been kept
-		if l.FailureReason != nil {
+		if l.FailureReason != nil && *l.FailureReason != reasonCleanup {
 			return environment.LeaseFailed
 		}
 		return environment.LeaseReleased
@@ -108,7 +108,9 @@ func (s *Service) count(l *environment.Lease, id uuid.UUID, code string) {
 
 // postpone notes a release that did not go through.
 func (s *Service) postpone(l *environment.Lease, code string) {
-	l.CleanupOutcome = meant(*l) // what could not be stopped is destroyed
+	if l.CleanupOutcome != environment.LeaseRetained { // what was to be kept is stopped when the provider answers again
+		l.CleanupOutcome = meant(*l)
+	}
 	s.count(l, l.ID, code)
 	l.Status = environment.LeasePendingCleanup
 	if l.FailureReason == nil {

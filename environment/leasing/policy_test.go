@@ -140,11 +140,37 @@ func TestFinish_receipts(t *testing.T) {
 				y.driver.lie = nil
 				time.Sleep(5 * time.Second)
 				y.tick()
-				if l = y.row(l.ID); l.Status != environment.LeaseReleased || word(l.CleanupStatus) != "success" {
+				l = y.row(l.ID)
+				if test.config == reused { // what was to be kept is not lost to a bad moment
+					if l.Status != environment.LeaseRetained || l.FailureReason != nil || l.CleanupError != nil {
+						t.Errorf("in the end it is %s for %s", l.Status, word(l.FailureReason))
+					}
+					y.holds(1)
+					return
+				}
+				if l.Status != environment.LeaseReleased || word(l.CleanupStatus) != "success" {
 					t.Errorf("in the end it is %s", l.Status)
 				}
 				y.holds(0)
 			})
 		})
 	}
+}
+
+// An operator destroys what waits to be stopped and kept.
+func TestDestroy_whatWaitsToBeKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, reused)
+		l, _ := y.acquire()
+		y.driver.lie = func(r *environment.Receipt) { r.Outcome = "stopping" }
+		if l = y.end(l, environment.LeaseReleased, ""); l.Status != environment.LeasePendingCleanup {
+			t.Fatalf("it is %s", l.Status)
+		}
+		y.driver.lie = nil
+		l, err := y.Destroy(t.Context(), operator, l.ID)
+		if err != nil || l.Status != environment.LeaseReleased {
+			t.Errorf("got %s, %v", l.Status, err)
+		}
+		y.holds(0)
+	})
 }

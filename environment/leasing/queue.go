@@ -62,7 +62,11 @@ func (s *Service) startDue(ctx context.Context, group *sync.WaitGroup) (int, err
 // attempt.
 func (s *Service) deferUntilInstalled(l *environment.Lease) {
 	attempts, dead := l.CleanupAttempts, l.DeadLetterAt
-	s.enqueue(l, meant(*l), "")
+	outcome := l.CleanupOutcome
+	if outcome != environment.LeaseRetained {
+		outcome = meant(*l)
+	}
+	s.enqueue(l, outcome, "")
 	l.CleanupAttempts, l.DeadLetterAt = attempts, dead
 	l.CleanupNextAt, l.CleanupError = new(s.now().Add(pauseMissing)), new(environment.CodeProviderUnavailable)
 	if l.FailureReason == nil {

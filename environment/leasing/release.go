@@ -75,7 +75,7 @@ func (s *Service) finish(ctx context.Context, actor environment.Actor, id uuid.U
 			entry = s.ended(ctx, actor, "environment.lease_failed", *l)
 		case l.Status == environment.LeaseActive, l.Status == environment.LeaseRetained:
 			s.beginRelease(l, e.outcome, e.reason, e.destroy)
-		case e.destroy && l.Status == environment.LeaseReleasing && l.CleanupOutcome == environment.LeaseRetained:
+		case e.destroy && l.CleanupOutcome == environment.LeaseRetained:
 			l.CleanupOutcome = meant(*l)
 		}
 		mine = true
@@ -150,9 +150,12 @@ func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease envi
 func (s *Service) conclude(ctx context.Context, actor environment.Actor, l *environment.Lease, receipt environment.Receipt) environment.Activity {
 	failed := l.CleanupAttempts
 	action := ""
-	if l.CleanupOutcome == environment.LeaseRetained && l.Status == environment.LeaseReleasing && receipt.Outcome == outcomeStopped {
+	if l.CleanupOutcome == environment.LeaseRetained && receipt.Outcome == outcomeStopped {
 		cleaned(l)
 		l.Status, l.LastUsedAt, l.CleanupOutcome, l.CleanupStatus = environment.LeaseRetained, s.now(), "", nil
+		if l.FailureReason != nil && *l.FailureReason == reasonCleanup {
+			l.FailureReason = nil
+		}
 		action = "environment.lease_retained"
 	} else {
 		s.end(l, meant(*l), "")
@@ -215,7 +218,7 @@ func (s *Service) release(ctx context.Context, lease environment.Lease, spec env
 	}
 	ref.Spec = spec
 	how := dispositionOf(lease.Driver)
-	if lease.Status == environment.LeaseReleasing && lease.CleanupOutcome == environment.LeaseRetained {
+	if lease.CleanupOutcome == environment.LeaseRetained {
 		how = environment.StopAndRetain
 	}
 	limit := ReleaseLimit
