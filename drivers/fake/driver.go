@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"berth/drivers/local"
+	"berth/drivers/folder"
 	"berth/environment"
 )
 
@@ -49,7 +49,6 @@ type Options struct {
 type Driver struct {
 	opts  Options
 	world world
-	files *local.Driver // reads a folder of this machine, whatever is in it
 }
 
 // New returns the driver. It touches nothing yet.
@@ -58,7 +57,7 @@ func New(o Options) *Driver {
 	if abs, err := filepath.Abs(dir); err == nil { // it fails only without a current folder
 		dir = abs
 	}
-	return &Driver{opts: o, world: world{dir: dir}, files: local.New(local.Options{Log: o.Log, DataDir: dir, Now: o.Now})}
+	return &Driver{opts: o, world: world{dir: dir}}
 }
 
 // Name is "sandbox".
@@ -79,7 +78,8 @@ func (d *Driver) Describe(config json.RawMessage) string {
 // Place is the world.
 func (d *Driver) Place(json.RawMessage) string { return "fake://" + d.world.dir }
 
-// Read lists a folder of the workspace or reads a file, as the local driver does.
+// Read lists a folder of the workspace or reads a file, with the errors of
+// folder.Read.
 func (d *Driver) Read(ctx context.Context, ref environment.Ref, path string) (environment.WorkspaceEntry, error) {
 	s, err := d.live(ref)
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *Driver) Read(ctx context.Context, ref environment.Ref, path string) (en
 	if err := d.world.use(s.ID); err != nil {
 		return environment.WorkspaceEntry{}, gone(s.ID)
 	}
-	return d.files.Read(ctx, ref, path)
+	return folder.Read(ref.Dir, path)
 }
 
 // configOf is the config that a Ref was made with.
