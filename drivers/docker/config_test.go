@@ -172,6 +172,33 @@ func TestConfigureRefuses(t *testing.T) {
 	}
 }
 
+// TestC67_NoSecretAmongPlainVariables refuses what other read paths would show: the
+// environment's own variables keep it as a secret.
+func TestC67_NoSecretAmongPlainVariables(t *testing.T) {
+	for name, tt := range map[string]struct{ key, name, value string }{
+		"by its name":            {"env", "SERVICE_TOKEN", "canary-1"},
+		"by its value":           {"env", "PLACE", "http://u:canary-2@127.0.0.1/"},
+		"a private key":          {"env", "NOTES", "-----BEGIN PRIVATE KEY-----canary-3"},
+		"a label by its name":    {"labels", "deploy_password", "canary-4"},
+		"a label by its content": {"labels", "from", "https://u:canary-5@host/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := configure(t, settings{tt.key: settings{tt.name: tt.value, "COLOUR": "blue"}})
+			e, ours := errors.AsType[*environment.Error](err)
+			if !ours || len(e.Fields) != 1 || e.Fields[0].Field != "config."+tt.key+"."+tt.name || !strings.Contains(e.Fields[0].Message, "environment's variables") {
+				t.Fatalf("got %+v, want advice at the one field", err)
+			}
+			if said, _ := json.Marshal(e); strings.Contains(string(said)+e.Error(), "canary") {
+				t.Errorf("the refusal tells the value: %s", said)
+			}
+		})
+	}
+	saved, _, err := configure(t, settings{"env": settings{"EMPTY_TOKEN": "", "COLOUR": "blue"}, "labels": settings{"team": "a"}})
+	if err != nil || saved["env"] == nil {
+		t.Errorf("got %v, %v", saved, err)
+	}
+}
+
 func TestConfigureNormalises(t *testing.T) {
 	saved, out, err := configure(t, settings{
 		"engine": " ssh://me@host ", "sshPrivateKey": "KEY", "sshKnownHosts": "host ssh-ed25519 AAAA\r\n",

@@ -161,6 +161,8 @@ func labelProblem(name, value string) string {
 		return "Labels that begin with berth. are Berth's own."
 	case len(value) > 4096:
 		return "A label's value has at most 4096 characters."
+	case value != "" && environment.LooksSecret(name, value):
+		return "This looks like a secret, and whoever may ask the engine can read a label. Leave it out: what a command needs goes into the environment's variables."
 	}
 	return ""
 }
@@ -171,6 +173,9 @@ func variableProblem(name, value string) string {
 	}
 	if len(value) > maxText || strings.ContainsRune(value, 0) {
 		return "A value has at most 64 KiB and no NUL."
+	}
+	if value != "" && environment.LooksSecret(name, value) {
+		return "This looks like a secret, and here it would be stored and shown as plain text. Set it with the environment's variables, which keep it as a secret."
 	}
 	return ""
 }
