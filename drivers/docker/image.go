@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -181,15 +182,21 @@ func isNoImage(err error) bool {
 	if err == nil {
 		return false
 	}
-	return errdefs.IsNotFound(err) && !strings.Contains(err.Error(), "network")
+	return errdefs.IsNotFound(err) && !noNetwork.MatchString(err.Error())
 }
+
+// noNetwork is what engines say of a network that is not there. An image may have
+// the word in its name.
+var noNetwork = regexp.MustCompile(`(?i)network (\S+ )?not found|no such network|unable to find network`)
 
 // noImage is the error of an image that the engine does not have.
 func (s *sandbox) noImage(cause error, p *picture) error {
 	e := environment.NewError(environment.KindNotFound, environment.CodeImageNotFound,
 		fmt.Sprintf("The engine at %s does not have the image %s.", s.at.shown(), p.Text)).Because(said{words(cause, s.spec.Secrets), cause})
 	switch {
-	case strings.Contains(cause.Error(), "platform"):
+	case p.pinned != nil: // it went after it was found
+		return deleted(*p.pinned, true, fmt.Sprintf("The engine at %s does not have it any more.", s.at.shown())).Because(e)
+	case strings.Contains(p.unnamed(cause.Error()), "platform"):
 		return s.noPlatform(p)
 	case p.ID != "":
 		return e.Remedy("An image that is named by its id is never pulled: bring it to the engine, or name it with its registry.")

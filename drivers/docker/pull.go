@@ -58,7 +58,7 @@ func (e errRegistry) Error() string { return e.text }
 func (s *sandbox) follow(words io.Reader, p *picture, b *board) error {
 	lines := bufio.NewScanner(words)
 	lines.Buffer(nil, maxProgress)
-	layers, told := map[string]bool{}, s.began()
+	layers, told := map[string]bool{}, b.now()
 	for lines.Scan() {
 		var m struct {
 			jsonstream.Message
@@ -75,8 +75,8 @@ func (s *sandbox) follow(words io.Reader, p *picture, b *board) error {
 		case m.ID != "" && len(layers) < 1000:
 			layers[m.ID] = layers[m.ID] || m.Status == "Pull complete" || m.Status == "Already exists"
 		}
-		if b.heard() && time.Since(told) > tellEvery {
-			told = s.began()
+		if b.heard() && b.now().Sub(told) > tellEvery {
+			told = b.now()
 			done := 0
 			for _, whole := range layers {
 				if whole {
@@ -89,15 +89,13 @@ func (s *sandbox) follow(words io.Reader, p *picture, b *board) error {
 	return lines.Err()
 }
 
-func (s *sandbox) began() time.Time { return time.Now() }
-
 // unpulled explains a pull that failed.
 func (s *sandbox) unpulled(ctx context.Context, err error, p *picture) error {
 	if ctx.Err() != nil || unanswered(err) {
 		return s.explainTo(ctx, err, environment.CodeEngineUnreachable, "pull "+p.Text, s.spec.Secrets)
 	}
 	what := words(err, s.spec.Secrets)
-	lower, cause := strings.ToLower(what), said{what, err}
+	lower, cause := p.unnamed(strings.ToLower(what)), said{what, err}
 	says := func(parts ...string) bool {
 		for _, part := range parts {
 			if strings.Contains(lower, part) {
@@ -128,6 +126,18 @@ func (s *sandbox) unpulled(ctx context.Context, err error, p *picture) error {
 	}
 	return fail(environment.KindUnavailable, environment.CodeImageNotFound, fmt.Sprintf("The engine at %s could not fetch %s: %s.", s.at.shown(), p.Text, stopless(what))).
 		Remedy("Look whether the engine's machine reaches the registry " + p.Registry + ".")
+}
+
+// unnamed takes an image's own names out of what is said of it: a digest may hold
+// 401, and a repository be called denied.
+func (r imageRef) unnamed(text string) string {
+	short := strings.TrimPrefix(r.Repository, "library/")
+	for _, name := range []string{r.wire(), r.Text, r.name(), short + "@" + r.Digest, short + ":" + r.Tag, r.Digest, "repository " + short, r.Registry} {
+		if len(name) > 1 {
+			text = strings.ReplaceAll(text, strings.ToLower(name), "it")
+		}
+	}
+	return text
 }
 
 func (s *sandbox) imageDenied(p *picture, what string, cause error) error {

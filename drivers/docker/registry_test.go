@@ -61,6 +61,8 @@ func pulls(open, closed string) map[string]pull {
 		"no such tag":                {closed + "/team/app:none", "right-password", nil, environment.CodeImageNotFound, "has no"},
 		"no such repository":         {closed + "/team/none:1", "right-password", nil, environment.CodeImageNotFound, "has no"},
 		"no such digest":             {closed + "/team/app@" + wrong, "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"digits of a refusal":        {closed + "/team/app@sha256:" + strings.Repeat("401a0403", 8), "right-password", nil, environment.CodeImageNotFound, "has no"},
+		"a name of a refusal":        {closed + "/team/denied-403:401", "right-password", nil, environment.CodeImageNotFound, "has no"},
 		"never pulled":               {image, "right-password", settings{"pull": "never"}, environment.CodeImageNotFound, "does not have"},
 		"no such image's id":         {wrong, "-", nil, environment.CodeImageNotFound, "does not have"},
 		"registry that is not there": {"127.0.0.1:1/team/app:1", "-", nil, environment.CodeImageNotFound, "could not fetch"},
