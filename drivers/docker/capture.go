@@ -34,12 +34,14 @@ func (d *Driver) Capture(ctx context.Context, ref environment.Ref, r environment
 		return environment.ImageIdentity{}, err
 	}
 	sum := sha256.Sum256([]byte(s.instance.String() + "\x00" + r.Key))
-	made, err := s.ContainerCommit(ctx, s.id, client.ContainerCommitOptions{
+	limited, cancel := context.WithTimeout(ctx, environment.MaxStartupBudget) // a large one takes its time
+	defer cancel()
+	made, err := s.ContainerCommit(limited, s.id, client.ContainerCommitOptions{
 		Reference: "localhost/berth-capture:" + hex.EncodeToString(sum[:16]), Comment: "captured by Berth", Changes: s.changes(r),
 		Config: &container.Config{}, // Podman wants one; what it leaves out is the container's
 	})
 	if err != nil {
-		return environment.ImageIdentity{}, s.explain(ctx, err, environment.CodeCreateFailed, "make an image of the sandbox")
+		return environment.ImageIdentity{}, s.explain(limited, err, environment.CodeCreateFailed, "make an image of the sandbox")
 	}
 	return captureOf(sumOf(made.ID)), nil
 }
