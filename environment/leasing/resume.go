@@ -19,8 +19,8 @@ const (
 )
 
 // pickUp resumes what is kept for a lease's scope. It returns no Ref, and no
-// error, when there is nothing or the driver proved that it is gone: then it is to
-// be made anew, and the lease says why. A resume that fails in any other way ends
+// error, when there is nothing or the driver proved that it is gone or another:
+// then it is to be made anew, and the lease says why. A resume that fails in any other way ends
 // the lease as failed, and leaves what is kept as it is.
 func (s *Service) pickUp(ctx, limited context.Context, driver environment.Driver, lease *environment.Lease, spec environment.Spec) (environment.Lease, environment.Ref, error) {
 	kept, err := s.choose(ctx, *lease)
@@ -188,16 +188,23 @@ func (s *Service) handOver(ctx context.Context, driver environment.Driver, lease
 }
 
 // forget ends the row of a kept sandbox that the provider does not have any more.
+// One that is there, and is not what the lease held, is queued to be destroyed: a
+// row ends when nothing is left.
 func (s *Service) forget(ctx context.Context, kept environment.Lease, reason string) error {
 	var entry environment.Activity
 	_, err := s.update(ctx, kept.ID, func(l *environment.Lease) error {
 		if entry = (environment.Activity{}); l.Status != environment.LeaseRetained {
 			return nil // somebody else came first
 		}
+		if reason == reasonResumeMismatch {
+			s.enqueue(l, environment.LeaseExpired, reason)
+			return nil
+		}
 		s.end(l, environment.LeaseExpired, reason)
 		l.CleanupStatus = new(cleanupSuccess)
 		entry = s.ended(ctx, environment.System(), "environment.lease_released", *l)
 		return nil
 	}, &entry)
+	s.poke()
 	return err
 }
