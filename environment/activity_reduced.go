@@ -10,9 +10,14 @@ var toldOfTargets = map[string]bool{
 }
 
 // Reduced is an entry as it is told to somebody who may not see where targets are:
-// of an environment or a lease, nothing in words, which may name a host.
+// of an environment, a lease or a sandbox, nothing in words, which may name a host,
+// and no provider's id.
 func (a Activity) Reduced() Activity {
-	if a.EntityType != "environment" && a.EntityType != "environment_lease" {
+	switch a.EntityType {
+	case "environment", "environment_lease":
+	case "sandbox":
+		a.EntityID = "" // the provider's
+	default:
 		return a
 	}
 	told := maps.Clone(a.Details)
