@@ -39,6 +39,7 @@ const (
 	CodeEnvironmentRequired    = "environment_required"
 	CodeEnvironmentNotFound    = "environment_not_found"
 	CodeEnvironmentInactive    = "environment_inactive"
+	CodeEnvironmentChanged     = "environment_changed"
 	CodeEnvironmentsDisabled   = "environments_disabled"
 	CodeCompanyMismatch        = "environment_company_mismatch"
 	CodeLocalAdminsOnly        = "local_admins_only"
@@ -99,6 +100,7 @@ var remedies = map[string]string{
 	CodeCompanyMismatch:       "Choose an environment that uses no other company's secrets, or give it a secret of its own.",
 	CodeLocalAdminsOnly:       "Choose another environment: only instance admins run work on the server itself.",
 	CodeEnvironmentInactive:   "Restore the environment, or choose another.",
+	CodeEnvironmentChanged:    "Start the run again: it then runs on the environment as it is now.",
 
 	CodeEngineUnreachable:    "Check that the engine runs and that its address in the configuration is right.",
 	CodeEngineDenied:         "Give Berth's user access to the engine, or correct the credentials for it.",

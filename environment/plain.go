@@ -63,6 +63,7 @@ var plain = map[string]string{
 	CodeConnectionLost:        "The connection to the target was lost.",
 	CodeTerminationUnproven:   "It could not be proven that nothing is left on the target.",
 	CodeEnvironmentNotFound:   "The environment was deleted.",
+	CodeEnvironmentChanged:    "The environment was given another target before the run began.",
 }
 
 // ownWords are the codes whose messages speak of a command or a file of the

@@ -76,6 +76,9 @@ func (s *Service) gather(ctx context.Context, run environment.Run, open func(env
 		}
 		var vars []environment.EnvValue
 		if run.LeaseID == nil { // before the secrets: one that is turned over in between makes a difference
+			if err := s.sameTarget(run, view.Environment); err != nil {
+				return err
+			}
 			if g.terms, err = s.agree(ctx, run, view.Environment); err != nil {
 				return err
 			}
@@ -91,6 +94,16 @@ func (s *Service) gather(ctx context.Context, run environment.Run, open func(env
 		return variableProblem(g.spec)
 	})
 	return g, err
+}
+
+// sameTarget is KindConflict with code environment_changed when an environment leads
+// elsewhere than it did when the run was started: nobody chose that for it.
+func (s *Service) sameTarget(run environment.Run, env environment.Environment) error {
+	if env.Key() == run.Key() && s.describe(env) == run.Target {
+		return nil
+	}
+	return environment.Conflict(environment.CodeEnvironmentChanged, "The environment "+env.Name+" was given another target before the run began.").
+		Remedy(environment.Remedy(environment.CodeEnvironmentChanged))
 }
 
 // variableProblem is the refusal when a variable's secret cannot be opened: a
