@@ -2,7 +2,6 @@ package probing
 
 import (
 	"context"
-	"errors"
 
 	"berth/environment"
 	"berth/environment/crew"
@@ -13,7 +12,7 @@ import (
 func (t *trial) qualify(ctx context.Context, p environment.Probe, out outcome) (environment.QualificationResult, environment.QualificationChange) {
 	var change environment.QualificationChange
 	switch {
-	case p.State != environment.ProbeDone, errors.Is(out.cause, errTimedOut):
+	case p.State != environment.ProbeDone:
 		return t.because(environment.QualCancelled, "the test did not come to its end, so what was recorded before stays as it is"), change
 	case !p.OK && environment.CodeOf(out.err) == "database_unavailable":
 		return t.because(environment.QualCancelled, "Berth's own database was away, so what was recorded before stays as it is"), change

@@ -289,8 +289,8 @@ func TestSandbox_timeIsOver(t *testing.T) {
 				if s := stageOf(end.probe, "cleanup"); s.Status != environment.StageOK || s.DurationMs != 10_000 {
 					t.Errorf("cleanup %+v, want ok after its 10 s", s)
 				}
-				if end.change != (environment.QualificationChange{}) || end.probe.Qualification.Code != environment.QualCancelled {
-					t.Errorf("change %+v, %+v; want none", end.change, end.probe.Qualification)
+				if end.change != (environment.QualificationChange{Revoke: environment.RevokedProbe}) || end.probe.Qualification.Code != environment.QualProbeFailed {
+					t.Errorf("change %+v, %+v; want a revocation: nobody cut the test short", end.change, end.probe.Qualification)
 				}
 				b.wantNothingHeld()
 			})
