@@ -46,6 +46,9 @@ type DB struct {
 	// budgets are environments in which leases are being created within a budget.
 	budgets turns
 
+	// written are leases as this server wrote them last.
+	written leaseRows
+
 	mu sync.Mutex
 	// prepared are the statements that are done most often, by their text. Each
 	// connection plans them once.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,31 +35,34 @@ func leaseArgs(l environment.Lease) []any {
 	}
 }
 
-// leaseValues are expressions for leaseFields out of leaseArgs, with what goes by
-// the database's clock. Until is since when the lease is not in use any more, as
-// an expression.
-func leaseValues(until string) []string {
+// leaseValues are expressions for leaseFields out of arguments, of which at names
+// the place, with what goes by the database's clock. Until is since when the lease
+// is not in use any more, as an expression.
+func leaseValues(until string, at func(name string) string) []string {
 	names := fieldNames(leaseFields)
-	at, values := map[string]string{}, make([]string, len(names))
-	for i, name := range names {
-		at[name] = "$" + strconv.Itoa(i+2)
-		values[i] = at[name]
-	}
+	values := make([]string, len(names))
 	for i, name := range names {
 		switch name {
 		case "status":
-			values[i] = at[name] + "::text"
+			values[i] = at(name) + "::text"
 		case "acquired_at", "last_used_at":
-			values[i] = "coalesce(" + at[name] + "::timestamptz, now())"
+			values[i] = "coalesce(" + at(name) + "::timestamptz, now())"
 		case "ttl_sec", "retain_sec":
-			values[i] = at[name] + "::integer"
+			values[i] = at(name) + "::integer"
 		case "expires_at":
-			values[i] = "case when " + at["status"] + "::text in ('acquiring', 'active') then now() + " + at["ttl_sec"] + "::integer * interval '1 second'" +
-				" when " + at["status"] + "::text = 'retained' then " + until + " + " + at["retain_sec"] + "::integer * interval '1 second'" +
-				" else " + at[name] + "::timestamptz end"
+			values[i] = "case when " + at("status") + "::text in ('acquiring', 'active') then now() + " + at("ttl_sec") + "::integer * interval '1 second'" +
+				" when " + at("status") + "::text = 'retained' then " + until + " + " + at("retain_sec") + "::integer * interval '1 second'" +
+				" else " + at(name) + "::timestamptz end"
+		default:
+			values[i] = at(name)
 		}
 	}
 	return values
+}
+
+// inLeaseArgs is the place of a field in leaseArgs.
+func inLeaseArgs(name string) string {
+	return "$" + strconv.Itoa(slices.Index(fieldNames(leaseFields), name)+2)
 }
 
 func fieldNames(columns string) []string {
@@ -78,37 +82,15 @@ const statusArg = "$6::text"
 // insertLease is the start of a statement that inserts a lease out of leaseArgs
 // and two more, $39 and $40: when it was created and changed.
 var insertLease = `insert into environment_leases (id, ` + leaseFields + `, created_at, updated_at, used_until)
-	select $1::uuid, ` + strings.Join(leaseValues("now()"), ", ") + `, coalesce($39::timestamptz, now()), coalesce($40::timestamptz, now()),
+	select $1::uuid, ` + strings.Join(leaseValues("now()", inLeaseArgs), ", ") + `, coalesce($39::timestamptz, now()), coalesce($40::timestamptz, now()),
 		case when not (` + inUse(statusArg) + `) then now() end`
 
 // createLease is insertLease where no budget is to be kept, lazily when $41 says so.
 var createLease = insertLease + `
 	where not exists (select 1 from environments where id = $3 and budget is not null)
-	on conflict (id) do nothing returning ` + lazily("$41")
+	on conflict (id) do nothing returning ` + answerColumns + `, ` + lazily("$41") + ` as lazy`
 
 const readLease = `select ` + leaseColumns + `, xmin::text as version from environment_leases where id = $1`
-
-// updateLease stores a lease over its row while that is the version $39, out of
-// leaseArgs.
-var updateLease = `update environment_leases set ` + assignments(leaseFields, leaseValues("coalesce(used_until, now())")) + `, updated_at = now(),
-	heartbeat_at = case when ` + statusArg + ` in ('acquiring', 'active') then now() else heartbeat_at end,
-	used_until = coalesce(used_until, case when not (` + inUse(statusArg) + `) then now() end)
-	where id = $1 and xmin = $39::xid returning ` + leaseColumns
-
-// changeLease is updateLease, lazily when $40 says so, and changeLeaseLogged with
-// an entry of the log behind that.
-var (
-	changeLease       = `with changed as (` + updateLease + `) select *, ` + lazily("$40") + ` as lazy from changed`
-	changeLeaseLogged = `with changed as (` + updateLease + `), logged as (` + insertActivity(41) + ` from changed) select *, ` + lazily("$40") + ` as lazy from changed`
-)
-
-func assignments(columns string, values []string) string {
-	parts := fieldNames(columns)
-	for i, name := range parts {
-		parts[i] = name + " = " + values[i]
-	}
-	return strings.Join(parts, ", ")
-}
 
 // leaseInUTC is a lease as it is handed out.
 func leaseInUTC(l environment.Lease) environment.Lease {

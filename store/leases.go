@@ -15,23 +15,20 @@ import (
 func (db *DB) CreateLease(ctx context.Context, l environment.Lease) error {
 	l.TTLSec = cmp.Or(l.TTLSec, int(environment.LeaseTTL.Seconds()))
 	l.RetainSec = cmp.Or(l.RetainSec, int(environment.RetainedFor.Seconds()))
-	args := append(leaseArgs(l), orNow(l.CreatedAt), orNow(l.UpdatedAt), l.Borrowed() && l.Status == environment.LeaseAcquiring)
-	var made int64
+	l = storable(l)
+	lazy := l.Borrowed() && l.Status == environment.LeaseAcquiring
+	args := append(leaseArgs(l), orNow(l.CreatedAt), orNow(l.UpdatedAt), lazy)
+	var made []leaseAnswer
 	err := db.alone(ctx, "create a lease", func(ctx context.Context) error {
 		return afresh(func() error {
-			insert, err := db.often(ctx, createLease)
-			if err != nil {
-				return err
-			}
-			res, err := insert.ExecContext(ctx, args...)
-			if err != nil {
-				return err
-			}
-			made, err = res.RowsAffected()
-			return err
+			made = nil
+			return db.selectOften(ctx, &made, createLease, args...)
 		})
 	})
-	if err != nil || made > 0 || l.EnvironmentID == nil {
+	if err == nil && len(made) > 0 {
+		db.written.keep(made[0].of(l), lazy)
+	}
+	if err != nil || len(made) > 0 || l.EnvironmentID == nil {
 		return err
 	}
 	return db.budgets.do(ctx, *l.EnvironmentID, func() error {
@@ -52,40 +49,69 @@ type versioned struct {
 }
 
 // UpdateLease implements leasing.Store. It locks nothing while change is at work:
-// when the row has changed meanwhile, change sees the new one.
+// when the row has changed meanwhile, change sees the new one. Nor does it read a row
+// that this server wrote last: whether it still is so is seen when it is written.
 func (db *DB) UpdateLease(ctx context.Context, id uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
+	row, guessed := db.written.take(id)
 	for {
-		var row versioned
-		err := db.read(ctx, "read a lease", func(ctx context.Context) error {
-			read, err := db.often(ctx, readLease)
-			if err != nil {
-				return err
+		if !guessed {
+			var err error
+			if row, err = db.versionedLease(ctx, id); err != nil {
+				return environment.Lease{}, err
 			}
-			return read.GetContext(ctx, &row, id)
-		})
-		if err != nil {
-			return environment.Lease{}, missing(err, "lease")
 		}
 		l, err := changed(row.Lease, change)
-		if err != nil {
-			return environment.Lease{}, err
-		}
-		text, args := changeText(l, row.Version, a)
-		var made []changedRow
-		err = db.alone(ctx, "change a lease", func(ctx context.Context) error {
-			change, err := db.often(ctx, text)
-			if err != nil {
-				return err
+		if err == nil {
+			var after *versioned
+			if after, err = db.store(ctx, row, l, a); after != nil || err != nil {
+				return kept(after), err
 			}
-			return change.SelectContext(ctx, &made, args...)
-		})
-		if err != nil {
+		}
+		if err != nil && !guessed { // a guess refuses nothing
 			return environment.Lease{}, err
 		}
-		if len(made) == 1 {
-			return leaseInUTC(made[0].Lease), nil
-		}
+		guessed = false
 	}
+}
+
+// kept is the lease that was stored, if one was.
+func kept(row *versioned) environment.Lease {
+	if row == nil {
+		return environment.Lease{}
+	}
+	return row.Lease
+}
+
+func (db *DB) versionedLease(ctx context.Context, id uuid.UUID) (versioned, error) {
+	var rows []versioned
+	err := db.read(ctx, "read a lease", func(ctx context.Context) error {
+		rows = nil
+		return db.selectOften(ctx, &rows, readLease, id)
+	})
+	if err != nil {
+		return versioned{}, err
+	}
+	if len(rows) == 0 {
+		return versioned{}, environment.NotFound("lease")
+	}
+	return rows[0], nil
+}
+
+// store writes a lease over a version of its row; nil when that has changed.
+func (db *DB) store(ctx context.Context, before versioned, l environment.Lease, a *environment.Activity) (*versioned, error) {
+	l = storable(l)
+	text, args := changeText(before, l, a)
+	var made []leaseAnswer
+	err := db.alone(ctx, "change a lease", func(ctx context.Context) error {
+		made = nil
+		return db.selectOften(ctx, &made, text, args...)
+	})
+	if err != nil || len(made) == 0 {
+		return nil, err
+	}
+	after := made[0].of(l)
+	db.written.keep(after, goesLazily(l))
+	return &after, nil
 }
 
 // changed is a lease after a change; a move that is none is refused.
@@ -103,24 +129,11 @@ func changed(before environment.Lease, change func(*environment.Lease) error) (e
 	return l, nil
 }
 
-type changedRow struct {
-	environment.Lease
-	Lazy *string `db:"lazy"`
-}
-
-// changeText is a statement that stores a lease over that version of its row, with
-// its entry of the log, and returns the new row; none when the row has changed.
-func changeText(l environment.Lease, version string, a *environment.Activity) (string, []any) {
-	args := append(leaseArgs(l), version, l.Borrowed() && l.Status == environment.LeaseActive)
-	if a == nil || a.Action == "" {
-		return changeLease, args
-	}
-	return changeLeaseLogged, append(args, activityArgs(*a)...)
-}
-
 // HandOver implements leasing.Store.
 func (db *DB) HandOver(ctx context.Context, from, to uuid.UUID, change func(*environment.Lease) error, a *environment.Activity) (environment.Lease, error) {
-	var made changedRow
+	var made versioned
+	db.written.take(from)
+	db.written.take(to)
 	err := db.tx(ctx, "hand over a sandbox", func(tx *sqlx.Tx) error {
 		kept, taker, err := bothLeases(ctx, tx, from, to)
 		if err != nil {
@@ -144,10 +157,16 @@ func (db *DB) HandOver(ctx context.Context, from, to uuid.UUID, change func(*env
 			where id = $1`, from); err != nil {
 			return err
 		}
-		text, args := changeText(l, taker.Version, a)
-		return tx.GetContext(ctx, &made, text, args...)
+		l = storable(l)
+		text, args := changeText(taker, l, a)
+		var answer leaseAnswer
+		if err := tx.GetContext(ctx, &answer, text, args...); err != nil {
+			return err
+		}
+		made = answer.of(l)
+		return nil
 	})
-	return leaseInUTC(made.Lease), err
+	return made.Lease, err
 }
 
 // bothLeases reads two leases and locks their rows, always in one order.

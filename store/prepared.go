@@ -28,3 +28,22 @@ func (db *DB) often(ctx context.Context, text string) (*sqlx.Stmt, error) {
 	db.prepared[text] = made
 	return made, nil
 }
+
+// mostPrepared bounds what connections plan once.
+const mostPrepared = 100
+
+// selectOften reads the rows of a statement that is done often. Its text is one of
+// few; should they ever become many, the rest is planned each time.
+func (db *DB) selectOften(ctx context.Context, dest any, text string, args ...any) error {
+	db.mu.Lock()
+	full := len(db.prepared) >= mostPrepared && db.prepared[text] == nil
+	db.mu.Unlock()
+	if full {
+		return db.pool.SelectContext(ctx, dest, text, args...)
+	}
+	statement, err := db.often(ctx, text)
+	if err != nil {
+		return err
+	}
+	return statement.SelectContext(ctx, dest, args...)
+}
