@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/drivers/settings"
 	"berth/environment"
 )
 
@@ -35,7 +36,7 @@ var (
 // and its key must belong together; the host's own network, and labels of Berth's,
 // are refused.
 func (d *Driver) Configure(in environment.ConfigInput) (environment.ConfigOutput, error) {
-	f := &fields{raw: in.Config, read: map[string]bool{}}
+	f := &fields{settings.Of(in.Config)}
 	out := environment.ConfigOutput{Secrets: map[string]environment.Secret{}, SecretFields: secretFields()}
 	c := config{
 		Provider: f.choice("provider", environment.ProviderDocker),
@@ -43,36 +44,36 @@ func (d *Driver) Configure(in environment.ConfigInput) (environment.ConfigOutput
 		Pull: f.choice("pull", pullMissing, pullAlways, pullNever), Platform: f.choice("platform", "linux/amd64", "linux/arm64"),
 		CPUs: f.decimal("cpus", 0.01, 1024), MemoryMiB: f.number("memoryMiB", 16, maxMiB), Pids: f.number("pids", 16, 4<<20),
 		DiskMiB: f.number("diskMiB", 64, maxMiB), ShmMiB: f.number("shmMiB", 1, 1<<20),
-		Network: f.network(), ReadOnlyRoot: f.boolean("readOnlyRoot"),
+		Network: f.network(), ReadOnlyRoot: f.Boolean("readOnlyRoot", false),
 		WorkspacePath: f.workspace(), WorkspaceMiB: f.number("workspaceMiB", 16, maxMiB),
 		User:    f.named("user", userName, "A user is a name or a number, with a group after a colon: 1000:1000."),
 		Runtime: f.named("runtime", runtimeName, "A runtime is a name that the engine knows, such as runsc."),
-		Labels:  f.texts("labels", maxLabels, labelProblem), Env: f.texts("env", maxVariables, variableProblem),
+		Labels:  f.Texts("labels", maxLabels, labelProblem), Env: f.Texts("env", maxVariables, variableProblem),
 		RequiredTools:     f.tools(),
-		StartupTimeoutSec: f.number("startupTimeoutSec", 1, int64(environment.MaxStartupBudget.Seconds())),
-		ReuseLease:        f.boolean("reuseLease"), LeasePolicy: f.policy(),
-		RetainSec: f.number("retainSec", 60, int64(environment.MaxRetained.Seconds())), ArchiveOnRelease: f.boolean("archiveOnRelease"),
+		StartupTimeoutSec: f.number("startupTimeoutSec", 1, int(environment.MaxStartupBudget.Seconds())),
+		ReuseLease:        f.Boolean("reuseLease", false), LeasePolicy: f.policy(),
+		RetainSec: f.number("retainSec", 60, int(environment.MaxRetained.Seconds())), ArchiveOnRelease: f.Boolean("archiveOnRelease", false),
 	}
 	if c.Provider == "" {
 		c.Provider = environment.ProviderDocker
 	}
 	f.credentials(&c, in.Stored, &out)
-	f.refuseUnknown()
-	if err := environment.InvalidFields(f.errors); err != nil {
+	f.RefuseUnknown("A Docker sandbox")
+	if err := environment.InvalidFields(f.Errors); err != nil {
 		return environment.ConfigOutput{}, err
 	}
 	normalised, err := json.Marshal(c)
 	if err != nil {
 		return environment.ConfigOutput{}, fmt.Errorf("write docker config: %w", err)
 	}
-	out.Config, out.Warnings = normalised, f.warnings
+	out.Config, out.Warnings = normalised, f.Warnings
 	return out, nil
 }
 
 func (f *fields) image() string {
 	text := f.text("image", 512)
 	if _, problem := parseImage(text); problem != "" {
-		f.refuse("image", problem)
+		f.Refuse("image", problem)
 	}
 	return text
 }
@@ -83,7 +84,7 @@ func (f *fields) engine() string {
 		return ""
 	}
 	e, problem := parseEngine(text)
-	f.refuse("engine", problem)
+	f.Refuse("engine", problem)
 	return e.String()
 }
 
@@ -92,9 +93,9 @@ func (f *fields) network() string {
 	switch {
 	case name == "":
 	case name == "host" || strings.HasPrefix(name, "container:"):
-		f.refuse("network", "A sandbox cannot share the network of the host or of another container.")
+		f.Refuse("network", "A sandbox cannot share the network of the host or of another container.")
 	case !networkName.MatchString(name):
-		f.refuse("network", "This is none, bridge or the name of a network of the engine.")
+		f.Refuse("network", "This is none, bridge or the name of a network of the engine.")
 	}
 	return name
 }
@@ -109,11 +110,11 @@ func (f *fields) workspace() string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(clean, "/"), "/")
 	switch {
 	case !path.IsAbs(text):
-		f.refuse("workspacePath", "Begin the path with \"/\".")
+		f.Refuse("workspacePath", "Begin the path with \"/\".")
 	case hasControl(text) || strings.Contains(text, ":") || strings.Contains(text, ","):
-		f.refuse("workspacePath", "A path here cannot hold control characters, colons or commas.")
+		f.Refuse("workspacePath", "A path here cannot hold control characters, colons or commas.")
 	case clean == "/" || slices.Contains([]string{"proc", "sys", "dev"}, first):
-		f.refuse("workspacePath", "Choose a folder of its own, such as /workspace.")
+		f.Refuse("workspacePath", "Choose a folder of its own, such as /workspace.")
 	}
 	return clean
 }
@@ -121,7 +122,7 @@ func (f *fields) workspace() string {
 func (f *fields) named(key string, pattern *regexp.Regexp, problem string) string {
 	text := f.text(key, 128)
 	if text != "" && !pattern.MatchString(text) {
-		f.refuse(key, problem)
+		f.Refuse(key, problem)
 	}
 	return text
 }
@@ -136,17 +137,17 @@ func (f *fields) policy() string {
 
 func (f *fields) tools() []string {
 	var tools []string
-	for _, name := range f.list("requiredTools", maxTools) {
+	for _, name := range f.List("requiredTools", maxTools) {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "" || slices.Contains(tools, name):
 			continue
 		case len(name) > maxToolName || hasControl(name):
-			f.refuse("requiredTools", "A tool's name has at most 255 characters and no control character.")
+			f.Refuse("requiredTools", "A tool's name has at most 255 characters and no control character.")
 		case strings.HasPrefix(name, "-"):
-			f.refuse("requiredTools", "A tool's name cannot begin with a dash.")
+			f.Refuse("requiredTools", "A tool's name cannot begin with a dash.")
 		case strings.Contains(name, "/") && !strings.HasPrefix(name, "/"):
-			f.refuse("requiredTools", "A tool is a name or an absolute path.")
+			f.Refuse("requiredTools", "A tool is a name or an absolute path.")
 		}
 		tools = append(tools, name)
 	}

@@ -21,8 +21,8 @@ func (f *fields) credentials(c *config, stored func(string) (environment.Secret,
 	wanted := append(secretsOf(e.scheme), "registryPassword")
 	sent := map[string]string{}
 	for name, ref := range refs {
-		*ref = f.reference(secretFields()[name])
-		sent[name] = f.whole(name, environment.MaxSecret)
+		*ref = f.Reference(secretFields()[name])
+		sent[name] = f.Text(name, environment.MaxSecret)
 	}
 	for _, name := range engineSecrets() {
 		if !slices.Contains(wanted, name) {
@@ -42,7 +42,7 @@ func (f *fields) credentials(c *config, stored func(string) (environment.Secret,
 	}
 	c.RegistryUsername = f.text("registryUsername", 255)
 	if c.RegistryUsername == "" && (sent["registryPassword"] != "" || c.RegistryPassword != nil) {
-		f.refuse("registryUsername", "Enter the user name that belongs to the password.")
+		f.Refuse("registryUsername", "Enter the user name that belongs to the password.")
 	}
 	for name, ref := range refs {
 		switch {
@@ -58,7 +58,7 @@ func (f *fields) credentials(c *config, stored func(string) (environment.Secret,
 // unwanted warns of a value that belongs to another kind of engine.
 func (f *fields) unwanted(key string, sent bool) {
 	if sent {
-		f.warn(key, "The chosen engine has no use for this, so it was not stored.")
+		f.Warn(key, "The chosen engine has no use for this, so it was not stored.")
 	}
 }
 
@@ -69,7 +69,7 @@ func (f *fields) pem(key string) string {
 		return ""
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM([]byte(text)) {
-		f.refuse(key, "This is no certificate in PEM: paste it whole, from -----BEGIN CERTIFICATE----- to its last line.")
+		f.Refuse(key, "This is no certificate in PEM: paste it whole, from -----BEGIN CERTIFICATE----- to its last line.")
 	}
 	return text + "\n"
 }
@@ -93,10 +93,10 @@ func (f *fields) pair(c *config, key string, stored func(string) (environment.Se
 	case key == "":
 		return
 	case c.TLSCert == "":
-		f.refuse("tlsCert", "Enter the certificate that belongs to the key.")
+		f.Refuse("tlsCert", "Enter the certificate that belongs to the key.")
 		return
 	}
 	if _, err := tls.X509KeyPair([]byte(c.TLSCert), []byte(key)); err != nil {
-		f.refuse("tlsKey", "This is not the certificate's private key in PEM, without a passphrase.")
+		f.Refuse("tlsKey", "This is not the certificate's private key in PEM, without a passphrase.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/drivers/settings"
 	"berth/environment"
 )
 
@@ -24,53 +25,53 @@ const (
 // the line is named; a private key is stored as OpenSSH writes it, whatever the
 // paste did to it; an RSA key under 2048 bits is stored with a warning.
 func (d *Driver) Configure(in environment.ConfigInput) (environment.ConfigOutput, error) {
-	f := &fields{raw: in.Config}
-	f.refuseUnknown()
+	f := &fields{settings.Of(in.Config)}
+	f.RefuseUnknown("An SSH environment", configKeys()...)
 	c := environment.SSHConfig{
 		Host:                  f.host(),
 		Port:                  f.port(),
 		Username:              f.username(),
 		RemoteWorkspacePath:   f.workspace(),
 		KnownHosts:            f.knownHosts(),
-		StrictHostKeyChecking: f.boolean("strictHostKeyChecking", true),
-		UseAgent:              f.boolean("useAgent", false),
+		StrictHostKeyChecking: f.Boolean("strictHostKeyChecking", true),
+		UseAgent:              f.Boolean("useAgent", false),
 		ProxyJump:             f.proxyJump(),
 		RequiredTools:         f.tools(),
-		KeepAliveSec:          f.number("keepAliveSec", environment.DefaultKeepAliveSec, 0, maxKeepAlive),
-		MinFreeMB:             f.number("minFreeMB", environment.DefaultMinFreeMB, 0, maxMinFreeMB),
+		KeepAliveSec:          f.Number("keepAliveSec", environment.DefaultKeepAliveSec, 0, maxKeepAlive),
+		MinFreeMB:             f.Number("minFreeMB", environment.DefaultMinFreeMB, 0, maxMinFreeMB),
 	}
 	out := environment.ConfigOutput{Secrets: map[string]environment.Secret{}, SecretFields: environment.SSHSecretFields()}
 	f.credentials(&c, in.Stored, &out)
-	if err := environment.InvalidFields(f.errors); err != nil {
+	if err := environment.InvalidFields(f.Errors); err != nil {
 		return environment.ConfigOutput{}, err
 	}
 	config, err := json.Marshal(c)
 	if err != nil {
 		return environment.ConfigOutput{}, fmt.Errorf("write ssh config: %w", err)
 	}
-	out.Config, out.Warnings = config, f.warnings
+	out.Config, out.Warnings = config, f.Warnings
 	return out, nil
 }
 
 func (f *fields) host() string {
 	host, problem := environment.CleanHost(f.text("host"))
-	f.refuse("host", problem)
+	f.Refuse("host", problem)
 	return host
 }
 
 func (f *fields) port() int {
-	text := f.scalar("port")
+	text := f.Scalar("port")
 	if text == "" {
 		return environment.DefaultSSHPort
 	}
 	port, problem := parsePort(text)
-	f.refuse("port", problem)
+	f.Refuse("port", problem)
 	return port
 }
 
 func (f *fields) username() string {
 	user, problem := cleanUser(f.text("username"))
-	f.refuse("username", problem)
+	f.Refuse("username", problem)
 	return user
 }
 
@@ -80,17 +81,17 @@ func (f *fields) workspace() string {
 	path := strings.TrimSpace(f.text("remoteWorkspacePath"))
 	switch {
 	case path == "":
-		f.refuse("remoteWorkspacePath", "Enter a folder on the target.")
+		f.Refuse("remoteWorkspacePath", "Enter a folder on the target.")
 	case len(path) > maxPath:
-		f.refuse("remoteWorkspacePath", fmt.Sprintf("A path has at most %d bytes.", maxPath))
+		f.Refuse("remoteWorkspacePath", fmt.Sprintf("A path has at most %d bytes.", maxPath))
 	case hasControl(path):
-		f.refuse("remoteWorkspacePath", "A path cannot hold line breaks or other control characters.")
+		f.Refuse("remoteWorkspacePath", "A path cannot hold line breaks or other control characters.")
 	case path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "/"):
 		return path
 	case strings.HasPrefix(path, "~"):
-		f.refuse("remoteWorkspacePath", `The home of another user cannot be meant: begin the path with "/" or "~/".`)
+		f.Refuse("remoteWorkspacePath", `The home of another user cannot be meant: begin the path with "/" or "~/".`)
 	default:
-		f.refuse("remoteWorkspacePath", `A relative path is refused: begin the path with "/" or "~/".`)
+		f.Refuse("remoteWorkspacePath", `A relative path is refused: begin the path with "/" or "~/".`)
 	}
 	return ""
 }
@@ -101,12 +102,12 @@ func (f *fields) knownHosts() *string {
 		return nil
 	}
 	if len(text) > maxKnownHosts {
-		f.refuse("knownHosts", fmt.Sprintf("Known hosts have at most %d KiB.", maxKnownHosts>>10))
+		f.Refuse("knownHosts", fmt.Sprintf("Known hosts have at most %d KiB.", maxKnownHosts>>10))
 		return nil
 	}
 	_, problems := parseKnownHosts(text)
 	if len(problems) > 0 {
-		f.refuse("knownHosts", problems[0])
+		f.Refuse("knownHosts", problems[0])
 		return nil
 	}
 	return &text
@@ -114,7 +115,7 @@ func (f *fields) knownHosts() *string {
 
 func (f *fields) proxyJump() *string {
 	hops, problem := parseProxyJump(f.text("proxyJump"))
-	f.refuse("proxyJump", problem)
+	f.Refuse("proxyJump", problem)
 	if len(hops) == 0 {
 		return nil
 	}
@@ -124,22 +125,22 @@ func (f *fields) proxyJump() *string {
 
 func (f *fields) tools() []string {
 	tools := []string{}
-	for _, name := range f.list("requiredTools") {
+	for _, name := range f.List("requiredTools", 0) {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "" || slices.Contains(tools, name):
 			continue
 		case len(name) > maxToolName || hasControl(name):
-			f.refuse("requiredTools", "A tool's name has at most 255 characters and no control character.")
+			f.Refuse("requiredTools", "A tool's name has at most 255 characters and no control character.")
 		case strings.HasPrefix(name, "-"):
-			f.refuse("requiredTools", "A tool's name cannot begin with a dash.")
+			f.Refuse("requiredTools", "A tool's name cannot begin with a dash.")
 		case strings.Contains(name, "/") && !strings.HasPrefix(name, "/"):
-			f.refuse("requiredTools", "A tool is a name or an absolute path.")
+			f.Refuse("requiredTools", "A tool is a name or an absolute path.")
 		}
 		tools = append(tools, name)
 	}
 	if len(tools) > maxTools {
-		f.refuse("requiredTools", fmt.Sprintf("There can be at most %d required tools.", maxTools))
+		f.Refuse("requiredTools", fmt.Sprintf("There can be at most %d required tools.", maxTools))
 	}
 	return tools
 }

@@ -14,9 +14,9 @@ import (
 // when it is not blank; without one the reference says whether a stored value
 // is kept. A passphrase is taken as it is, blanks and all.
 func (f *fields) credentials(c *environment.SSHConfig, stored func(string) (environment.Secret, bool), out *environment.ConfigOutput) {
-	c.PrivateKeySecretRef = f.reference("privateKeySecretRef")
-	c.PassphraseSecretRef = f.reference("passphraseSecretRef")
-	c.PasswordSecretRef = f.reference("passwordSecretRef")
+	c.PrivateKeySecretRef = f.Reference("privateKeySecretRef")
+	c.PassphraseSecretRef = f.Reference("passphraseSecretRef")
+	c.PasswordSecretRef = f.Reference("passwordSecretRef")
 	f.password(c, out)
 	if stored == nil {
 		stored = func(string) (environment.Secret, bool) { return environment.Secret{}, false }
@@ -28,7 +28,7 @@ func (f *fields) credentials(c *environment.SSHConfig, stored func(string) (envi
 func (f *fields) password(c *environment.SSHConfig, out *environment.ConfigOutput) {
 	switch password := f.text("password"); {
 	case len(password) > environment.MaxSecret:
-		f.refuse("password", "A password has at most 64 KiB.")
+		f.Refuse("password", "A password has at most 64 KiB.")
 	case password != "":
 		out.Secrets["password"] = environment.NewSecret(password)
 	case c.PasswordSecretRef == nil:
@@ -64,7 +64,7 @@ func (f *fields) key(c *environment.SSHConfig, stored func(string) (environment.
 	// opened again: that takes long on purpose.
 	untouched := !fresh && passphrase == "" && c.PassphraseSecretRef != nil
 	if problem != nil && !(untouched && problem.field == "passphrase") {
-		f.refuse(problem.field, problem.message)
+		f.Refuse(problem.field, problem.message)
 		return privateKey{}
 	}
 	if fresh {
@@ -78,7 +78,7 @@ func (f *fields) key(c *environment.SSHConfig, stored func(string) (environment.
 // withoutKey drops what belongs to a key when there is none.
 func (f *fields) withoutKey(c *environment.SSHConfig, passphrase string, out *environment.ConfigOutput) {
 	if passphrase != "" {
-		f.warn("passphrase", "There is no private key for this passphrase, so it was not stored.")
+		f.Warn("passphrase", "There is no private key for this passphrase, so it was not stored.")
 	}
 	c.PassphraseSecretRef = nil
 	out.Drop = append(out.Drop, "privateKey", "passphrase")
@@ -100,7 +100,7 @@ func (f *fields) passphrase(c *environment.SSHConfig, key privateKey, passphrase
 	switch {
 	case !key.encrypted:
 		if passphrase != "" {
-			f.warn("passphrase", "The key is not encrypted, so the passphrase was not stored.")
+			f.Warn("passphrase", "The key is not encrypted, so the passphrase was not stored.")
 		}
 		c.PassphraseSecretRef = nil
 		out.Drop = append(out.Drop, "passphrase")
@@ -117,7 +117,7 @@ func (f *fields) facts(c *environment.SSHConfig, key privateKey) {
 	kind, print := key.public.Type(), gossh.FingerprintSHA256(key.public)
 	c.KeyType, c.KeyFingerprint = &kind, &print
 	if warning := weakness(key.public); warning != "" {
-		f.warn("privateKey", warning)
+		f.Warn("privateKey", warning)
 	}
 }
 
@@ -130,17 +130,17 @@ func (f *fields) certificate(key privateKey) *string {
 	cert, problem := readCertificate(text)
 	switch {
 	case problem != "":
-		f.refuse("certificate", problem)
+		f.Refuse("certificate", problem)
 		return nil
-	case f.absent("privateKeySecretRef") && strings.TrimSpace(f.text("privateKey")) == "":
-		f.refuse("certificate", "A certificate needs its private key.")
+	case f.Absent("privateKeySecretRef") && strings.TrimSpace(f.text("privateKey")) == "":
+		f.Refuse("certificate", "A certificate needs its private key.")
 		return nil
 	case key.public != nil && string(key.public.Marshal()) != string(cert.Key.Marshal()):
-		f.refuse("certificate", fmt.Sprintf("The certificate belongs to another key (%s).", gossh.FingerprintSHA256(cert.Key)))
+		f.Refuse("certificate", fmt.Sprintf("The certificate belongs to another key (%s).", gossh.FingerprintSHA256(cert.Key)))
 		return nil
 	}
 	if until := cert.ValidBefore; until != gossh.CertTimeInfinity && until < 1<<62 {
-		f.warn("certificate", "The certificate is valid until "+time.Unix(int64(until), 0).UTC().Format("2006-01-02 15:04")+" UTC.")
+		f.Warn("certificate", "The certificate is valid until "+time.Unix(int64(until), 0).UTC().Format("2006-01-02 15:04")+" UTC.")
 	}
 	line := strings.TrimSpace(string(gossh.MarshalAuthorizedKey(cert)))
 	return &line
