@@ -106,6 +106,7 @@ var remedies = map[string]string{
 	CodeEngineDenied:         "Give Berth's user access to the engine, or correct the credentials for it.",
 	CodeEngineTooOld:         "Update the engine: Docker Engine 20.10 or newer, or Podman 4.3 or newer.",
 	CodeImageNotFound:        "Correct the image's name, tag or digest, or push it to the registry.",
+	CodeRegistryUnreachable:  "Look whether the registry runs and the engine's machine reaches it, or pull the image there beforehand.",
 	CodeImageDenied:          "Check the user name and password for the registry, and that they may read this image.",
 	CodeImageDigestMismatch:  "Do not use this image: what the registry sends is not what the digest names. Pin the right digest.",
 	CodeImageDeleted:         "The image that was qualified is gone. Choose another and test the environment again.",

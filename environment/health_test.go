@@ -14,7 +14,7 @@ func TestHealthOfCode(t *testing.T) {
 	sorted := map[environment.Health][]string{
 		environment.HealthUnreachable: {
 			"dns_not_found", "dns_temporary", "connect_refused", "connect_timeout", "no_route", "greeting_timeout",
-			"not_ssh", "engine_unreachable", "provider_unavailable", "timed_out",
+			"not_ssh", "engine_unreachable", "registry_unreachable", "provider_unavailable", "timed_out",
 		},
 		environment.HealthUntrusted: {"host_key_unknown", "host_key_changed", "host_key_revoked"},
 		environment.HealthUnfit: {
@@ -46,7 +46,7 @@ func TestEveryProbeCodeHasARemedy(t *testing.T) {
 		environment.CodeClockOff, environment.CodeTimedOut, environment.CodeInterrupted, environment.CodeProviderUnavailable,
 		environment.CodeCredentialMissing, environment.CodeSecretMissing, environment.CodeSecretDisabled,
 		environment.CodeEngineUnreachable, environment.CodeEngineDenied, environment.CodeEngineTooOld, environment.CodeImageNotFound,
-		environment.CodeImageDenied, environment.CodeImageDigestMismatch, environment.CodeCreateFailed, environment.CodeStartFailed,
+		environment.CodeImageDenied, environment.CodeRegistryUnreachable, environment.CodeImageDigestMismatch, environment.CodeCreateFailed, environment.CodeStartFailed,
 		environment.CodeCleanupUnconfirmed, environment.CodeBudgetExhausted, environment.CodeLeaseInUse,
 	} {
 		if environment.Remedy(code) == "" {

@@ -41,6 +41,7 @@ var plain = map[string]string{
 	CodeEngineDenied:          "The engine refused the server.",
 	CodeEngineTooOld:          "The engine is too old.",
 	CodeImageNotFound:         "There is no such image.",
+	CodeRegistryUnreachable:   "The registry does not answer.",
 	CodeImageDenied:           "The registry refused the image.",
 	CodeImageDigestMismatch:   "The registry sent another image than the one that is meant.",
 	CodeImageDeleted:          "The image that was qualified is gone.",

@@ -158,7 +158,7 @@ func HealthOfCode(code string) Health {
 	case CodeHostKeyUnknown, CodeHostKeyChanged, CodeHostKeyRevoked:
 		return HealthUntrusted
 	case CodeDNSNotFound, CodeDNSTemporary, CodeConnectRefused, CodeConnectTimeout, CodeNoRoute, CodeGreetingTimeout,
-		CodeNotSSH, CodeEngineUnreachable, CodeProviderUnavailable, CodeTimedOut:
+		CodeNotSSH, CodeEngineUnreachable, CodeRegistryUnreachable, CodeProviderUnavailable, CodeTimedOut:
 		return HealthUnreachable
 	case CodeInterrupted:
 		return HealthInterrupted

@@ -139,6 +139,7 @@ const (
 	CodeEngineTooOld         = "engine_too_old"
 	CodeImageNotFound        = "image_not_found"
 	CodeImageDenied          = "image_denied"
+	CodeRegistryUnreachable  = "registry_unreachable"
 	CodeImageDigestMismatch  = "image_digest_mismatch"
 	CodeImageDeleted         = "image_deleted"
 	CodeCreateFailed         = "create_failed"

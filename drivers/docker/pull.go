@@ -26,7 +26,7 @@ const (
 
 // pull fetches an image from its registry, as long as ctx allows. Codes:
 // image_not_found (detail proof: the registry itself said so), image_denied,
-// image_digest_mismatch, disk_low, credential_missing.
+// image_digest_mismatch, registry_unreachable, disk_low, credential_missing.
 func (s *sandbox) pull(ctx context.Context, p *picture, b *board) error {
 	auth, err := s.auth(p.imageRef)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *sandbox) unpulled(ctx context.Context, err error, p *picture) error {
 		return fail(environment.KindNotFound, environment.CodeImageNotFound, fmt.Sprintf("The registry %s has no %s.", p.Registry, p.Text)).
 			Remedy("Correct the image's name, or push it.").With("proof", says("manifest unknown", "name unknown", "repository name not known", "manifest for"))
 	}
-	return fail(environment.KindUnavailable, environment.CodeImageNotFound, fmt.Sprintf("The engine at %s could not fetch %s: %s.", s.at.shown(), p.Text, stopless(what))).
+	return fail(environment.KindUnavailable, environment.CodeRegistryUnreachable, fmt.Sprintf("The engine at %s could not fetch %s: %s.", s.at.shown(), p.Text, stopless(what))).
 		Remedy("Look whether the engine's machine reaches the registry " + p.Registry + ".")
 }
 

@@ -65,7 +65,7 @@ func pulls(open, closed string) map[string]pull {
 		"a name of a refusal":        {closed + "/team/denied-403:401", "right-password", nil, environment.CodeImageNotFound, "has no"},
 		"never pulled":               {image, "right-password", settings{"pull": "never"}, environment.CodeImageNotFound, "does not have"},
 		"no such image's id":         {wrong, "-", nil, environment.CodeImageNotFound, "does not have"},
-		"registry that is not there": {"127.0.0.1:1/team/app:1", "-", nil, environment.CodeImageNotFound, "could not fetch"},
+		"registry that is not there": {"127.0.0.1:1/team/app:1", "-", nil, environment.CodeRegistryUnreachable, "could not fetch"},
 		"another platform":           {open + "/team/app:1.2", "-", settings{"platform": "linux/arm64"}, environment.CodeImageNotFound, "not there for linux/arm64"},
 	}
 }

@@ -117,7 +117,8 @@ func (t *trial) stageOfFailure(err error) string {
 		}
 	}
 	switch environment.CodeOf(err) {
-	case environment.CodeImageNotFound, environment.CodeImageDenied, environment.CodeImageDigestMismatch, environment.CodeImageDeleted:
+	case environment.CodeImageNotFound, environment.CodeImageDenied, environment.CodeImageDigestMismatch, environment.CodeImageDeleted,
+		environment.CodeRegistryUnreachable:
 		return "image"
 	case environment.CodeCreateFailed:
 		return "create"
