@@ -15,7 +15,8 @@ type Driver interface {
 	// Name is the driver's key: "local", "ssh".
 	Name() string
 	// Acquire makes the target usable and returns what is needed to use it and
-	// to clean it up later. Errors carry a probe code (connect_refused, ...).
+	// to clean it up later. Errors carry a probe code (connect_refused, ...); who
+	// made something, and saw it gone again, returns an Undone.
 	Acquire(context.Context, Spec) (Ref, error)
 	// Release ends what Acquire made. Releasing twice, or what is gone, is not
 	// an error: the receipt says what was found. A Ref without ProviderID is of an

@@ -15,12 +15,12 @@ import (
 
 // Acquire makes a sandbox, or takes up the one that an earlier call made for the
 // same lease. One deadline, the startup budget, bounds all of it. When it fails,
-// what it made is removed before it returns; where that cannot be confirmed the
-// error has the detail providerLeaseId.
+// what it made is removed before it returns, which environment.Undone says; where
+// that cannot be confirmed the error has the detail providerLeaseId.
 //
 // Codes: engine_unreachable, engine_denied, engine_too_old, image_not_found,
-// image_denied, image_digest_mismatch, image_deleted, create_failed,
-// start_failed, disk_low, timed_out, credential_missing, secret_missing,
+// image_denied, image_digest_mismatch, image_deleted, registry_unreachable,
+// create_failed, start_failed, disk_low, timed_out, credential_missing, secret_missing,
 // secret_disabled; of an engine behind SSH also those of the ssh driver.
 func (d *Driver) Acquire(ctx context.Context, spec environment.Spec) (environment.Ref, error) {
 	if spec.IdempotencyKey == "" || spec.InstanceID == uuid.Nil {
@@ -64,11 +64,11 @@ func (d *Driver) acquire(ctx context.Context, spec environment.Spec, b *board) (
 	}
 	made, err := s.create(ctx, p, b)
 	if err != nil {
-		return environment.Ref{}, s.undone(ctx, err)
+		return environment.Ref{}, d.undone(ctx, s, err)
 	}
 	ref, err := s.bringUp(ctx, made, b)
 	if err != nil {
-		return environment.Ref{}, s.undone(ctx, err)
+		return environment.Ref{}, d.undone(ctx, s, err)
 	}
 	return ref, nil
 }
@@ -157,13 +157,16 @@ func unanswered(err error) bool {
 
 // undone removes what a failed start left, and returns the failure; with where to
 // look for the rest when that could not be done.
-func (s *sandbox) undone(ctx context.Context, cause error) error {
+func (d *Driver) undone(ctx context.Context, s *sandbox, cause error) error {
 	if s.id == "" {
 		return cause
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Cleanup)
 	defer cancel()
-	if err := s.destroy(ctx); err == nil || environment.CodeOf(err) == environment.CodeSandboxGone {
+	switch err := s.destroy(ctx); {
+	case err == nil:
+		return &environment.Undone{Err: cause, Receipt: d.receipt(s, s.id, outcomeDestroyed)}
+	case environment.CodeOf(err) == environment.CodeSandboxGone:
 		return cause
 	}
 	e, ok := errors.AsType[*environment.Error](cause)

@@ -43,6 +43,9 @@ func (d *Driver) Release(ctx context.Context, ref environment.Ref, how environme
 	return d.receipt(s, id, outcome), nil
 }
 
+// outcomeDestroyed is the word of a receipt for what is gone by Berth's doing.
+const outcomeDestroyed = "destroyed"
+
 func (d *Driver) receipt(s *sandbox, id, outcome string) environment.Receipt {
 	return environment.Receipt{Outcome: outcome, ProviderID: id, At: d.now(),
 		Details: map[string]any{"engine": s.at.shown(), "version": s.version(), "confirmedBy": "inspect"}}
@@ -56,7 +59,7 @@ func (s *sandbox) release(ctx context.Context, how environment.Disposition) (str
 	case environment.StopAndRetain:
 		return "stopped", s.halt(ctx)
 	}
-	return "destroyed", s.destroy(ctx)
+	return outcomeDestroyed, s.destroy(ctx)
 }
 
 // halt stops the container and sees that it does not run.

@@ -16,6 +16,10 @@ func (s *Service) undo(ctx context.Context, lease environment.Lease, spec enviro
 	if lease.Borrowed() || nothing {
 		return s.failed(ctx, lease, cause), environment.Ref{}, told(lease, cause)
 	}
+	if undone, ok := errors.AsType[*environment.Undone](cause); ok && undone.Receipt.ProviderID != "" &&
+		confirm(lease, environment.Ref{}, environment.Destroy, undone.Receipt) == nil {
+		return s.failedClean(ctx, lease, cause, undone.Receipt), environment.Ref{}, told(lease, cause)
+	}
 	next := environment.Lease{}
 	if ctx.Err() == nil {
 		ref, err := refOf(lease)
@@ -76,6 +80,7 @@ func definite(err error) bool {
 	}
 	switch environment.CodeOf(err) {
 	case environment.CodeImageNotFound, environment.CodeImageDenied, environment.CodeImageDigestMismatch, environment.CodeImageDeleted,
+		environment.CodeRegistryUnreachable,
 		environment.CodeCreateFailed, environment.CodeStartFailed, environment.CodeEngineDenied, environment.CodeEngineTooOld:
 		return true
 	}

@@ -33,6 +33,10 @@ func TestAcquire_sandboxFails(t *testing.T) {
 			environment.LeaseFailed, false},
 		"the answer is lost": {gateOf("driver.Acquire", after(errUnreachable)), "", environment.CodeEngineUnreachable, environment.CodeEngineUnreachable,
 			environment.LeaseFailed, false},
+		"it undid what it made, late": {gateOf("driver.Acquire", instead(undone("destroyed", context.Canceled))), "",
+			"internal", "cancelled", environment.LeaseFailed, false},
+		"it undid half of what it made": {gateOf("driver.Acquire", instead(undone("stopped", errUnreachable))), "",
+			environment.CodeEngineUnreachable, environment.CodeEngineUnreachable, environment.LeasePendingCleanup, true},
 		"nobody answers, before anything is made": {gateOf("driver.Acquire", instead(errUnreachable)), "engine",
 			environment.CodeEngineUnreachable, environment.CodeEngineUnreachable, environment.LeaseFailed, false},
 		"nobody answers": {gateOf("driver.Acquire", instead(errUnreachable)), "create",
@@ -77,6 +81,11 @@ func TestAcquire_sandboxFails(t *testing.T) {
 			})
 		})
 	}
+}
+
+// undone is the failure of who says what became of what was made.
+func undone(outcome string, err error) error {
+	return &environment.Undone{Err: err, Receipt: environment.Receipt{Outcome: outcome, ProviderID: "box-1"}}
 }
 
 func instead(err error) func(context.Context) fate {
