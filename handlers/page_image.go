@@ -53,7 +53,7 @@ func (s *server) qualification(ctx context.Context, actor environment.Actor, env
 		return nil, err
 	}
 	q := &views.Qualification{Companies: companies, Company: company, Admission: view.Admission, Platform: view.Platform,
-		RevokedFor: view.RevokedFor, RevokedBy: view.RevokedBy, RevokedAt: view.RevokedAt, Last: view.Last, Pin: view.Pin}
+		RevokedFor: view.RevokedFor, RevokedBy: view.RevokedBy, RevokedAt: view.RevokedAt, Last: view.Last, Pin: view.Pin, Local: view.Local}
 	if view.MeasuredAt != nil {
 		at, err := time.Parse(time.RFC3339, *view.MeasuredAt)
 		if err != nil {

@@ -38,6 +38,8 @@ type Qualification struct {
 	Last *environment.QualificationResult
 	// Pin is the image with the digest that the last test read; "" for none.
 	Pin string
+	// Local tells that the last test found an image that came from no registry.
+	Local bool
 }
 
 // QualificationProps is a platform's qualification for a company.
@@ -134,6 +136,8 @@ func (p QualificationProps) next() string {
 	switch {
 	case p.q.Pin != "":
 		return "Pin the digest that the test found, then test again."
+	case p.q.Local && NewImageParts(p.image).state != ImagePinned:
+		return "The engine has this image from no registry, so there is no digest to pin. Push it to a registry, save the name that it has there, and test again."
 	case NewImageParts(p.image).state != ImagePinned:
 		return "Test it once, which reads the image's digest; then pin that and test again."
 	}

@@ -21,6 +21,7 @@ func TestQualificationSaysWhatToDo(t *testing.T) {
 	}{
 		"nothing yet, by a tag":    {example.UntestedSandbox(), Qualification{Company: &acme}, QualificationAbsent, "Test it once", false},
 		"tested by a tag":          {example.TaggedSandbox(), Qualification{Company: &acme, Pin: digest}, QualificationAbsent, "Pin the digest", true},
+		"tested, of the engine":    {example.TaggedSandbox(), Qualification{Company: &acme, Local: true}, QualificationAbsent, "from no registry", false},
 		"nothing yet, by a digest": {example.ReadySandbox(), Qualification{Company: &acme}, QualificationAbsent, "Test it for this company", false},
 		"recorded":                 {example.ReadySandbox(), Qualification{Company: &acme, Admission: environment.Admission{State: environment.QualificationRecorded}}, QualificationRecorded, "Editing the image", false},
 		"stale":                    {example.ReadySandbox(), Qualification{Company: &acme, Admission: environment.Admission{State: environment.QualificationStale}}, QualificationStale, "Test again", false},

@@ -57,11 +57,15 @@ type QualificationView struct {
 	RevokedFor string
 	RevokedBy  string
 	RevokedAt  *time.Time // nil while it is not revoked
-	// Last is the newest probe's own word; nil unless it was for this company.
+	// Last is the newest probe's own word; nil unless it was for this company and of
+	// what is configured now.
 	Last *environment.QualificationResult
 	// Pin is the reference with the digest that the last probe of this config read,
 	// which one click would save; "" when there is nothing to pin.
 	Pin string
+	// Local tells that there is none to pin although that probe found the image: the
+	// engine did not get it from a registry.
+	Local bool
 }
 
 // Qualification is the notice of an environment's page: how native work stands for
@@ -85,14 +89,14 @@ func (s *Service) Qualification(ctx context.Context, actor environment.Actor, id
 	if err != nil {
 		return none, err
 	}
-	q := QualificationView{Admission: environment.Admit(facts), CompanyID: company, Pin: pinOf(view)}
+	q := QualificationView{Admission: environment.Admit(facts), CompanyID: company, Pin: pinOf(view), Local: isLocalImage(view)}
 	q.Admission.Identity = nil // the record's own
 	if r := facts.Record; r != nil {
 		measured := r.MeasuredAt.UTC().Format(time.RFC3339)
 		platform := r.Platform
 		q.Platform, q.MeasuredAt, q.RevokedFor, q.RevokedBy, q.RevokedAt = &platform, &measured, r.RevokedFor, r.RevokedBy, r.RevokedAt
 	}
-	if last := view.Last; last != nil && last.CompanyID != nil && *last.CompanyID == company {
+	if last := view.Last; last != nil && last.CompanyID != nil && *last.CompanyID == company && last.ConfigRevision == view.ConfigRevision {
 		q.Last = last.Qualification
 	}
 	return q, nil
@@ -127,6 +131,14 @@ func (s *Service) PinImage(ctx context.Context, actor environment.Actor, id uuid
 		return none, err
 	}
 	return s.environment(ctx, id)
+}
+
+// isLocalImage: the last probe of this very config found an image that the engine got
+// from no registry.
+func isLocalImage(view environment.EnvironmentView) bool {
+	last := view.Last
+	return view.Driver == environment.DriverSandbox && last != nil && !last.Draft && last.ConfigRevision == view.ConfigRevision &&
+		last.Image != nil && last.Image.Kind == environment.ImageLocal
 }
 
 // pinOf is the configured image with the digest that the last probe of this very

@@ -232,8 +232,13 @@ func TestQualificationNotice(t *testing.T) {
 		t.Errorf("qualified: %s", got)
 	}
 	b.update(env, patch("image", "b"))
-	if got := notice(); got != "revoked linux/x64 image_changed local operator recorded" {
+	if got := notice(); got != "revoked linux/x64 image_changed local operator -" { // the test's word was of another image
 		t.Errorf("edited: %s", got)
+	}
+	local := b.create(dockerDraft("Of the engine"))
+	b.probed(local, company, &environment.ImageIdentity{Kind: environment.ImageLocal, ImageID: "sha256:" + strings.Repeat("b", 64)}, environment.QualificationChange{})
+	if v, err := b.Qualification(t.Context(), b.actor, local.ID, company); err != nil || !v.Local || v.Pin != "" {
+		t.Errorf("an image of the engine's own: %+v, %v", v, err)
 	}
 	member := environment.Actor{Kind: environment.ActorPerson, ID: environment.NewID(), Roles: map[uuid.UUID]environment.Role{company: environment.RoleOwner}}
 	_, err := b.Qualification(t.Context(), member, env.ID, company)

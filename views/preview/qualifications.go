@@ -63,9 +63,12 @@ func qualifications() []Preview {
 	unread := qualified(environment.QualificationAbsent)
 	nobody := qualified(environment.QualificationAbsent)
 	nobody.Company = nil
+	local := qualified(environment.QualificationAbsent)
+	local.Last, local.Local = example.NotRecorded(environment.QualMutableImage), true
 	failed := qualified(environment.QualificationStateRevoke)
 	failed.RevokedFor, failed.RevokedBy, failed.Last = environment.RevokedProbe, "", example.NotRecorded(environment.QualProbeFailed)
 	for _, more := range [][]Preview{both("absent.pin", example.TaggedSandbox(), pin), both("absent.untested-tag", example.UntestedSandbox(), unread),
+		both("absent.local-image", example.TaggedSandbox(), local),
 		both("pick-company", example.ReadySandbox(), nobody), both("revoked.probe-failed", example.ReadySandbox(), failed)} {
 		all = append(all, more...)
 	}
