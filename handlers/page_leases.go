@@ -31,10 +31,23 @@ func (s *server) leasesPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.QueryParam("ids") != "" {
+		return c.String(http.StatusOK, idLines(l.Leases))
+	}
 	if isFragment(c) {
 		return render(c, http.StatusOK, views.LeaseList(views.NewLeaseList(l, s.Now())))
 	}
 	return s.show(c, http.StatusOK, "Leases", views.SectionLeases, views.LeasesPage(views.NewLeasesPage(l, s.Now())))
+}
+
+// idLines are the ids of what a page would show, for one that asks whether it shows
+// them all.
+func idLines(leases []environment.Lease) string {
+	lines := make([]string, len(leases))
+	for i, l := range leases {
+		lines[i] = l.ID.String()
+	}
+	return strings.Join(lines, "\n")
 }
 
 // leaseListing reads what the page shows.

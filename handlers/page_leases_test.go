@@ -31,6 +31,9 @@ func TestLeasesPage(t *testing.T) {
 	if state(doc, "#lease-"+kept.ID.String()) != "retained" || doc.Find("#rows > li").Length() != 2 {
 		t.Errorf("the list: %s", doc.Find("#leases").Text())
 	}
+	if text := f.want(f.call("GET", views.LeasesPath+"?status=retained&ids=1", ""), 200, nil).Body; len(strings.Fields(text)) != 2 || !strings.Contains(text, kept.ID.String()) {
+		t.Errorf("the ids of the list are %q", text)
+	}
 	path := views.LeasePath(kept.ID)
 	if doc = f.page(f.want(f.call("GET", path+"/destroy", "", byHTMX), 200, nil)); state(doc, "#lease-destroy") != "ready" || doc.Find("main").Length() != 0 {
 		t.Errorf("the dialog is %s", state(doc, "#lease-destroy"))

@@ -80,6 +80,25 @@
     }
   }, 1500)
 
+  // A list says so when there is something that it does not show. It is not put
+  // there by itself: rows that move are clicked by mistake.
+
+  let reading = false
+  setInterval(async () => {
+    const news = $('[data-news]')
+    if (!news || reading || document.hidden || !news.firstElementChild.hidden) return
+    reading = true
+    try {
+      const res = await fetch(news.dataset.news, { redirect: 'manual', cache: 'no-store' })
+      const ids = res.ok ? (await res.text()).split('\n').filter(Boolean) : []
+      if (ids.some((id) => !document.getElementById('lease-' + id))) news.firstElementChild.hidden = false
+    } catch {
+      // the server is away: the next look tells
+    } finally {
+      reading = false
+    }
+  }, 4000)
+
   // Whoever was signed out meanwhile is taken to the sign-in page and back; what
   // is typed in a form stays, and can be sent after signing in elsewhere. kept is
   // a form that was about to be sent.

@@ -101,7 +101,7 @@ func NewEnvironmentPage(d Detail, now time.Time) EnvironmentPageProps {
 	v := d.View
 	p := EnvironmentPageProps{view: v, tab: d.Tab, pill: healthPill(v), address: address(v.Environment), mayManage: d.MayManage,
 		refs: d.References, fields: d.Fields, problems: d.Problems, flagOff: !d.Settings.EnableEnvironments, capability: NewCapabilityNotice(v.Key(), d.Caps), now: now,
-		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(LeaseListing{Leases: d.Leases, MayManage: d.MayManage, OfEnvironment: true}, now),
+		history: NewProbeHistory(d.Probes, v.Recent, now), leases: NewLeaseList(LeaseListing{Leases: d.Leases, MayManage: d.MayManage, OfEnvironment: true, Filter: LeaseFilter{Environment: v.ID.String()}}, now),
 		runs: NewRunList(d.Runs, now), activity: NewActivityList(d.Activity, now)}
 	switch {
 	case d.Caps == nil:

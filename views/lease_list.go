@@ -2,6 +2,7 @@ package views
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"berth/environment"
@@ -85,6 +86,8 @@ type LeaseListProps struct {
 	more          string
 	ofEnvironment bool
 	note          string
+	news          string // where the ids are of what the list would show now
+	fresh         string // where it is shown
 }
 
 // NewLeaseList makes the list.
@@ -107,10 +110,19 @@ func NewLeaseList(l LeaseListing, now time.Time) LeaseListProps {
 		p.note = ui.Count(dead, "clean-up needs", "clean-ups need") + " an operator"
 	}
 	switch {
-	case len(p.rows) == 0 && l.Filter.filtered():
+	case len(p.rows) == 0 && l.Filter.filtered() && !l.OfEnvironment:
 		p.state = LeasesNoMatch
 	case len(p.rows) == 0:
 		p.state = LeasesNone
+	}
+	if l.Filter.Cursor == "" {
+		q := l.Filter.query()
+		p.fresh = strings.TrimSuffix(LeasesPath+"?"+q.Encode(), "?")
+		q.Set("ids", "1")
+		p.news = LeasesPath + "?" + q.Encode()
+	}
+	if l.OfEnvironment {
+		p.fresh = "?tab=" + string(TabLeases)
 	}
 	if l.Next != "" {
 		q := l.Filter.query()

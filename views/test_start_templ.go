@@ -142,7 +142,7 @@ func TestStart(p TestStartProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(p.companies) > 1 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<label for=\"test-company\">For</label> <select id=\"test-company\" name=\"companyId\" aria-label=\"Company that the test is for\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "<label for=\"test-company\">For</label> <select id=\"test-company\" name=\"companyId\" aria-label=\"Company that the test is for\" required>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
