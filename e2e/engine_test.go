@@ -108,3 +108,11 @@ func (s *sandboxes) native(t *testing.T, environment string, argv ...string) wor
 	s.call(t, "POST", "/api/companies/"+s.company+"/runs", map[string]any{"environmentId": environment, "command": argv, "native": true}, &w, 201)
 	return s.ends(t, w.ID, longWait)
 }
+
+// Who may read the registry that startClosedRegistry starts.
+const closedUser, closedPassword = "puller", "right-of-the-registry"
+
+func startClosedRegistry(t *testing.T) *enginetest.Registry {
+	t.Helper()
+	return enginetest.StartRegistry(t, enginetest.RegistryOptions{Username: closedUser, Password: closedPassword})
+}

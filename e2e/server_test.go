@@ -71,6 +71,22 @@ func freeAddress() (string, error) {
 // Its end, and that of its database, belongs to the test.
 func newServer(t *testing.T, env ...string) *server {
 	t.Helper()
+	s := unstarted(t, env...)
+	s.start(t)
+	return s
+}
+
+// newServerWith is newServer with more arguments.
+func newServerWith(t *testing.T, args ...string) *server {
+	t.Helper()
+	s := unstarted(t)
+	s.args = args
+	s.start(t)
+	return s
+}
+
+func unstarted(t *testing.T, env ...string) *server {
+	t.Helper()
 	binary(t)
 	s, err := makeServer(env...)
 	if err != nil {
@@ -84,7 +100,6 @@ func newServer(t *testing.T, env ...string) *server {
 			t.Logf("the server said:\n%s", s.log.String())
 		}
 	})
-	s.start(t)
 	return s
 }
 

@@ -117,6 +117,13 @@ func (p *Proxy) trouble(match string, times int, lose bool) {
 	p.troubles = append(p.troubles, &trouble{match: match, times: times, lose: lose})
 }
 
+// Relent forgets what is left of Refuse and LoseAnswer.
+func (p *Proxy) Relent() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.troubles = nil
+}
+
 // Requests are the lines of all requests so far: "POST /v1.41/containers/x/start".
 func (p *Proxy) Requests() []string {
 	p.mu.Lock()
