@@ -72,22 +72,25 @@ Linux*)
   case $v in
   glibc*) say libc "$v" ;;
   *)
-    v=
-    for f in /lib/ld-musl-*.so.1 /usr/lib/ld-musl-*.so.1; do
-      [ -e "$f" ] || continue
-      v=$("$f" 2>&1 | while read -r a b c; do case $a in Version) echo "$b" ;; esac; done)
-      say libc "musl $v"
-      v=found
-      break
-    done
-    if [ -z "$v" ]; then
-      v=$(ldd --version 2>&1 | head -n 1)
-      case $v in
-      *GLIBC*|*glibc*|*"GNU libc"*) say libc "glibc ${v##* }" ;;
+    v=$(ldd --version 2>&1 | head -n 1)
+    case $v in
+    *GLIBC*|*glibc*|*"GNU libc"*) say libc "glibc ${v##* }" ;;
+    *)
+      w=
+      for f in /lib/ld-musl-*.so.1 /usr/lib/ld-musl-*.so.1; do
+        [ -e "$f" ] || continue
+        w=$("$f" 2>&1 | while read -r a b c; do case $a in Version) echo "$b" ;; esac; done)
+        say libc "musl $w"
+        w=found
+        break
+      done
+      case $w$v in
+      found*) ;;
       *musl*) say libc "musl" ;;
       *) for f in /lib*/ld-linux*.so.* /lib/*/ld-linux*.so.*; do [ -e "$f" ] && say libc glibc && break; done ;;
       esac
-    fi
+      ;;
+    esac
     ;;
   esac
   if [ -r /etc/os-release ]; then
