@@ -25,9 +25,9 @@ type Store interface {
 	// lease_in_use when another lease of its scope is acquiring, active or
 	// releasing, or another acquires what it would resume.
 	CreateLease(context.Context, environment.Lease) error
-	// UpdateLease locks the row, lets change alter it, and stores it. A status
-	// that the old one cannot become is KindConflict with code
-	// lease_state_changed. activity, which change may still fill in, is written with
+	// UpdateLease lets change alter the row, and stores it if nothing else was stored
+	// meanwhile; else change sees the new row and is called again. A status that the
+	// old one cannot become is KindConflict with code lease_state_changed. activity, which change may still fill in, is written with
 	// it; nil, and one without an action, is none.
 	// Its ExpiresAt is the database's now plus TTLSec while it is acquiring or
 	// active, and plus RetainSec from when it became retained, whatever change says.
@@ -46,12 +46,14 @@ type Store interface {
 	// It returns those that it cannot say it of: they ended, went, or are another's.
 	BeatLeases(ctx context.Context, owner uuid.UUID, ids []uuid.UUID) ([]uuid.UUID, error)
 	// ExpiredLeases takes over (sets Owner) leases whose ExpiresAt is over by the
-	// database's clock: retained ones, and acquiring or active ones that nobody has
-	// beaten for and whose run, if any, has ended. It returns none within
-	// environment.LeaseTTL of the start of the database.
+	// database's clock: retained ones that nobody is picking up, and acquiring or
+	// active ones that nobody has beaten for and whose run, if any, has ended. They
+	// are the owner's for environment.ExpiredHold; then any server may take them. It
+	// returns none within environment.LeaseTTL of the start of the database.
 	ExpiredLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error)
 	// ClaimCleanups gives owner up to limit leases in pending_cleanup whose next try
-	// is due and that nobody is at, each for the time of hold. Any server may.
+	// is due and that nobody is at, each for the time of hold. Any server may. A
+	// server that has ended is at nothing any more, whatever it had claimed.
 	ClaimCleanups(ctx context.Context, owner uuid.UUID, limit int, hold time.Duration) ([]environment.Lease, error)
 	// LeasesByID are the rows of those that are there.
 	LeasesByID(ctx context.Context, ids []uuid.UUID) ([]environment.Lease, error)
@@ -69,7 +71,8 @@ type Store interface {
 	Leases(context.Context, Filter) (environment.Page[environment.Lease], error)
 	// OrphanedLeases takes over (sets Owner to owner) the leases that hold
 	// something, whose server is dead, and whose run has ended or is none. Those
-	// of owner, who asks and so lives, are not among them.
+	// of owner, who asks and so lives, are not among them. What a server had claimed
+	// that has ended is claimed no more; one that is only silent may still be at it.
 	OrphanedLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error)
 	// Record writes an entry of the log that goes with no change of a row.
 	Record(context.Context, environment.Activity) error
