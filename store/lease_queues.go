@@ -34,7 +34,8 @@ func (db *DB) take(ctx context.Context, what, set, condition, order string, limi
 // OrphanedLeases implements leasing.Store. What waits for its clean-up has a queue
 // of its own, and what is kept has no server.
 func (db *DB) OrphanedLeases(ctx context.Context, owner uuid.UUID, limit int) ([]environment.Lease, error) {
-	return db.take(ctx, "take over leases", `owner = $2`,
+	return db.take(ctx, "take over leases", `owner = $2,
+		cleanup_claim_until = case when not `+retired("environment_leases.owner")+` then cleanup_claim_until end`,
 		inUse("l.status")+` and l.owner <> $2 and not `+alive("l.owner")+` and not `+atWork("l.run_id"),
 		`l.expires_at`, limit, owner)
 }
@@ -54,7 +55,7 @@ func (db *DB) ExpiredLeases(ctx context.Context, owner uuid.UUID, limit int) ([]
 func (db *DB) ClaimCleanups(ctx context.Context, owner uuid.UUID, limit int, hold time.Duration) ([]environment.Lease, error) {
 	return db.take(ctx, "claim clean-ups", `owner = $2, cleanup_claim_until = now() + $3::double precision * interval '1 second'`, `
 		l.status = 'pending_cleanup' and (l.cleanup_next_at <= now() or l.cleanup_next_at is null)
-		and (l.cleanup_claim_until <= now() or l.cleanup_claim_until is null)`,
+		and (l.cleanup_claim_until <= now() or l.cleanup_claim_until is null or `+retired("l.owner")+`)`,
 		`l.cleanup_next_at nulls first`, limit, owner, hold.Seconds())
 }
 

@@ -56,3 +56,9 @@ func alive(owner string) string {
 	return ` exists (select 1 from servers s where s.id = ` + owner + ` and s.retired_at is null
 		and greatest(s.beat_at, pg_postmaster_start_time()) > now() - ` + limit + `)`
 }
+
+// retired is a condition: the server that the column owner names has ended, for
+// sure. One that is only silent may still be at work.
+func retired(owner string) string {
+	return ` exists (select 1 from servers s where s.id = ` + owner + ` and s.retired_at is not null)`
+}

@@ -17,7 +17,12 @@ func (s *Store) OrphanedLeases(_ context.Context, owner uuid.UUID, limit int) ([
 	defer s.mu.Unlock()
 	return s.take(limit, func(l environment.Lease) bool {
 		return l.Status.InUse() && l.Owner != owner && s.dead(l.Owner) && !s.atWork(l.RunID)
-	}, func(l *environment.Lease) { l.Owner = owner }), nil
+	}, func(l *environment.Lease) {
+		if s.retired(l.Owner) {
+			l.CleanupClaimUntil = nil
+		}
+		l.Owner = owner
+	}), nil
 }
 
 // ExpiredLeases implements leasing.Store.
@@ -52,7 +57,7 @@ func (s *Store) ClaimCleanups(_ context.Context, owner uuid.UUID, limit int, hol
 	now := s.now()
 	past := func(at *time.Time) bool { return at == nil || !at.After(now) }
 	return s.take(limit, func(l environment.Lease) bool {
-		return l.Status == environment.LeasePendingCleanup && past(l.CleanupNextAt) && past(l.CleanupClaimUntil)
+		return l.Status == environment.LeasePendingCleanup && past(l.CleanupNextAt) && (past(l.CleanupClaimUntil) || s.retired(l.Owner))
 	}, func(l *environment.Lease) {
 		until := now.Add(hold)
 		l.Owner, l.CleanupClaimUntil = owner, &until

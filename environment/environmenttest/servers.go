@@ -56,3 +56,9 @@ func (s *Store) dead(id uuid.UUID) bool {
 	srv, ok := s.servers[id]
 	return !ok || srv.retired || s.now().Sub(srv.beat) > fleet.DeadAfter
 }
+
+// retired reports whether a server has ended, for sure.
+func (s *Store) retired(id uuid.UUID) bool {
+	srv, ok := s.servers[id]
+	return ok && srv.retired
+}

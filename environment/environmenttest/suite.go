@@ -29,7 +29,7 @@ func TestStore(t *testing.T, newStore func(*testing.T) Stores) {
 		{"latency line", testLatencyLine}, {"drafts", testDrafts}, {"orphaned probes", testOrphanedProbes}, {"cancel", testCancel},
 		{"run life", testRunLife}, {"run moves", testRunMoves}, {"runs listed", testRunsListed}, {"orphaned runs", testOrphanedRuns},
 		{"output", testOutput}, {"output again", testOutputAgain}, {"log cut", testLogCut}, {"C80_bytes", testBytes},
-		{"leases", testLeases}, {"lease moves", testLeaseMoves}, {"orphaned leases", testOrphanedLeases}, {"uses", testUses},
+		{"leases", testLeases}, {"lease moves", testLeaseMoves}, {"orphaned leases", testOrphanedLeases}, {"claims of the dead", testClaimsOfTheDead}, {"uses", testUses},
 		{"fleet", testFleet}, {"feed", testFeed}, {"activity filters", testActivityFilters},
 		{"people", testPeople}, {"roles", testRoles}, {"last admin", testLastAdmin}, {"members", testMembersOfMany},
 		{"sessions", testSessions}, {"keys", testKeys}, {"rights go", testRightsGo}, {"passwords", testPasswords},

@@ -107,6 +107,38 @@ func testOrphanedLeases(t *testing.T, s suite) {
 	}
 }
 
+// testClaimsOfTheDead: who died while it let go of a sandbox holds up nobody.
+func testClaimsOfTheDead(t *testing.T, s suite) {
+	ctx := t.Context()
+	c, e := s.company("acme"), s.environment("box")
+	claimed := func(l *environment.Lease) error {
+		l.CleanupClaimUntil = new(time.Now().Add(time.Hour))
+		return nil
+	}
+	releasing, waiting := s.lease(c, e, nil), s.lease(c, e, nil)
+	s.hold(releasing.ID, environment.LeaseActive, environment.LeaseReleasing)
+	s.hold(waiting.ID, environment.LeaseActive, environment.LeasePendingCleanup)
+	for _, l := range []environment.Lease{releasing, waiting} {
+		_, err := s.UpdateLease(ctx, l.ID, claimed, nil)
+		s.must(err)
+	}
+	got, err := s.ClaimCleanups(ctx, environment.NewID(), 5, time.Hour)
+	s.must(err)
+	same(t, "claimed from a server that lives", len(got), 0)
+	next := s.die()
+	got, err = s.OrphanedLeases(ctx, next, 5)
+	s.must(err)
+	if len(got) != 1 || got[0].ID != releasing.ID || got[0].CleanupClaimUntil != nil {
+		t.Errorf("taken from a server that has ended: got %+v", got)
+	}
+	got, err = s.ClaimCleanups(ctx, next, 5, time.Hour)
+	s.must(err)
+	same(t, "claimed from a server that has ended", leaseIDs(got), setOf(waiting))
+	got, err = s.ClaimCleanups(ctx, next, 5, time.Hour)
+	s.must(err)
+	same(t, "claimed twice", len(got), 0)
+}
+
 func testUses(t *testing.T, s suite) {
 	c, e := s.company("acme"), s.environment("box")
 	r := s.run(c, e)
