@@ -27,8 +27,9 @@ type Store interface {
 	CreateLease(context.Context, environment.Lease) error
 	// UpdateLease lets change alter the row, and stores it if nothing else was stored
 	// meanwhile; else change sees the new row and is called again. A status that the
-	// old one cannot become is KindConflict with code lease_state_changed. activity, which change may still fill in, is written with
-	// it; nil, and one without an action, is none.
+	// old one cannot become is KindConflict with code lease_state_changed. activity,
+	// which change may still fill in, is written with it; nil, and one without an
+	// action, is none.
 	// Its ExpiresAt is the database's now plus TTLSec while it is acquiring or
 	// active, and plus RetainSec from when it became retained, whatever change says.
 	// A second holder of one ObjectKey is KindConflict with code lease_in_use.
