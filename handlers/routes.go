@@ -23,44 +23,12 @@ func (s *server) routes(e *echo.Echo) {
 
 // pageRoutes lists the pages, their fragments and their streams.
 func (s *server) pageRoutes(e *echo.Echo) {
-	const base = views.Environments
-	toList := func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, base) }
+	toList := func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, views.Environments) }
 	e.GET("/", toList)
 	e.GET("/company/settings/environments", toList) // its address of old
 
-	e.GET(base, s.environmentsPage, s.needs(access.ReadEnvironments))
-	e.POST(base, s.environmentFormCreate, s.needs(access.ManageEnvironment))
-	e.POST(base+"/test-all", s.testAll, s.needs(access.ManageEnvironment))
-	e.GET(base+"/new", s.environmentNew, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/probe", s.probeForm, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/form", s.environmentFormFor, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/check", s.draftCheck, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/scan", s.draftScan, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/key", s.draftKey, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/generate-key", s.draftGenerateKey, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/ssh-config", s.draftSSHConfig, s.needs(access.ManageEnvironment))
-	e.POST(base+"/drafts/dotenv", s.draftDotEnv, s.needs(access.ManageEnvironment))
-	e.GET(base+"/probes/:pid", s.probeFragment, s.needs(access.ReadProbes))
-	e.GET(base+"/probes/:pid/stream", s.probeFollow, s.needs(access.ReadProbes))
-	e.POST(base+"/probes/:pid/cancel", s.probeStop, s.needs(access.ManageEnvironment))
-	e.GET(base+"/:id", s.environmentPage, s.needs(access.ReadEnvironments))
-	e.POST(base+"/:id", s.environmentSave, s.needs(access.ManageEnvironment))
-	e.GET(base+"/:id/edit", s.environmentEdit, s.needs(access.ManageEnvironment))
-	e.POST(base+"/:id/archive", s.environmentArchive, s.needs(access.ManageEnvironment))
-	e.POST(base+"/:id/restore", s.environmentRestore, s.needs(access.ManageEnvironment))
-	e.GET(base+"/:id/delete", s.deleteDialog, s.needs(access.ManageEnvironment))
-	e.POST(base+"/:id/delete", s.environmentRemove, s.needs(access.ManageEnvironment))
-	e.GET(base+"/:id/trust", s.trustDialog, s.needs(access.ManageEnvironment))
-	e.POST(base+"/:id/trust", s.trustKey, s.needs(access.ManageEnvironment))
-	e.POST(base+"/:id/probes", s.environmentTest, s.needs(access.ManageEnvironment))
-
-	e.POST(base+"/:id/pin-image", s.imagePin, s.needs(access.ManageEnvironment))
-
-	e.GET(views.LeasesPath, s.leasesPage, s.needs(access.ReadLeases))
-	e.POST(views.LeasesPath+"/:id/release", s.leaseLetGo, s.needs(access.ManageLeases))
-	e.POST(views.LeasesPath+"/:id/retry-cleanup", s.leaseCleanAgain, s.needs(access.ManageLeases))
-	e.GET(views.LeasesPath+"/:id/destroy", s.leaseDestroyDialog, s.needs(access.ManageLeases))
-	e.POST(views.LeasesPath+"/:id/destroy", s.leaseDestroyed, s.needs(access.ManageLeases))
+	s.environmentPages(e)
+	s.leasePages(e)
 
 	e.GET("/company/settings/instance/general", s.generalPage, s.needs(access.ReadSettings))
 	e.POST("/company/settings/instance/general", s.generalSave, s.needs(access.ManageSettings))
@@ -92,6 +60,46 @@ func (s *server) pageRoutes(e *echo.Echo) {
 		e.GET("/dev/preview", s.previewIndex)
 		e.GET("/dev/preview/:name", s.previewPage)
 	}
+}
+
+// environmentPages lists the pages of environments, their tests and drafts.
+func (s *server) environmentPages(e *echo.Echo) {
+	const base = views.Environments
+	e.GET(base, s.environmentsPage, s.needs(access.ReadEnvironments))
+	e.POST(base, s.environmentFormCreate, s.needs(access.ManageEnvironment))
+	e.POST(base+"/test-all", s.testAll, s.needs(access.ManageEnvironment))
+	e.GET(base+"/new", s.environmentNew, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/probe", s.probeForm, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/form", s.environmentFormFor, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/check", s.draftCheck, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/scan", s.draftScan, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/key", s.draftKey, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/generate-key", s.draftGenerateKey, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/ssh-config", s.draftSSHConfig, s.needs(access.ManageEnvironment))
+	e.POST(base+"/drafts/dotenv", s.draftDotEnv, s.needs(access.ManageEnvironment))
+	e.GET(base+"/probes/:pid", s.probeFragment, s.needs(access.ReadProbes))
+	e.GET(base+"/probes/:pid/stream", s.probeFollow, s.needs(access.ReadProbes))
+	e.POST(base+"/probes/:pid/cancel", s.probeStop, s.needs(access.ManageEnvironment))
+	e.GET(base+"/:id", s.environmentPage, s.needs(access.ReadEnvironments))
+	e.POST(base+"/:id", s.environmentSave, s.needs(access.ManageEnvironment))
+	e.GET(base+"/:id/edit", s.environmentEdit, s.needs(access.ManageEnvironment))
+	e.POST(base+"/:id/archive", s.environmentArchive, s.needs(access.ManageEnvironment))
+	e.POST(base+"/:id/restore", s.environmentRestore, s.needs(access.ManageEnvironment))
+	e.GET(base+"/:id/delete", s.deleteDialog, s.needs(access.ManageEnvironment))
+	e.POST(base+"/:id/delete", s.environmentRemove, s.needs(access.ManageEnvironment))
+	e.GET(base+"/:id/trust", s.trustDialog, s.needs(access.ManageEnvironment))
+	e.POST(base+"/:id/trust", s.trustKey, s.needs(access.ManageEnvironment))
+	e.POST(base+"/:id/probes", s.environmentTest, s.needs(access.ManageEnvironment))
+	e.POST(base+"/:id/pin-image", s.imagePin, s.needs(access.ManageEnvironment))
+}
+
+// leasePages lists the page of leases, and what is done with one.
+func (s *server) leasePages(e *echo.Echo) {
+	e.GET(views.LeasesPath, s.leasesPage, s.needs(access.ReadLeases))
+	e.POST(views.LeasesPath+"/:id/release", s.leaseLetGo, s.needs(access.ManageLeases))
+	e.POST(views.LeasesPath+"/:id/retry-cleanup", s.leaseCleanAgain, s.needs(access.ManageLeases))
+	e.GET(views.LeasesPath+"/:id/destroy", s.leaseDestroyDialog, s.needs(access.ManageLeases))
+	e.POST(views.LeasesPath+"/:id/destroy", s.leaseDestroyed, s.needs(access.ManageLeases))
 }
 
 // apiRoutes lists the JSON API.

@@ -51,33 +51,44 @@ func (s *Schema) message(path []string, k jsonschema.ErrorKind) string {
 	case *kind.MaxLength:
 		return fmt.Sprintf("This is too long: at most %s.", count(k.Want, "character"))
 	case *kind.MinItems:
-		return fmt.Sprintf("Enter at least %s.", count(k.Want, "line"))
-	case *kind.MaxItems:
-		return fmt.Sprintf("These are too many: at most %s.", count(k.Want, "line"))
+		return linesWanted(k.Want)
 	case *kind.MinProperties:
-		return fmt.Sprintf("Enter at least %s.", count(k.Want, "line"))
+		return linesWanted(k.Want)
+	case *kind.MaxItems:
+		return linesTooMany(k.Want)
 	case *kind.MaxProperties:
-		return fmt.Sprintf("These are too many: at most %s.", count(k.Want, "line"))
+		return linesTooMany(k.Want)
 	case *kind.UniqueItems:
 		return fmt.Sprintf("Lines %d and %d are the same.", k.Duplicates[0]+1, k.Duplicates[1]+1)
 	case *kind.FalseSchema:
 		return "This setting cannot be used here."
 	case *kind.OneOf, *kind.AnyOf:
-		if len(f.Variants) > 0 {
-			titles := make([]string, len(f.Variants))
-			for i, v := range f.Variants {
-				titles[i] = lowerFirst(v.Title)
-				if len(v.Field.Options) > 0 {
-					titles[i] = choices(v.Field.Options)
-				}
-			}
-			return "Enter " + oneOf(titles) + "."
-		}
-		return "This fits none of the allowed forms."
+		return variantWanted(f)
 	case *kind.Not:
 		return "This value is not allowed."
 	}
 	return "This value is not allowed here."
+}
+
+func linesWanted(least int) string { return fmt.Sprintf("Enter at least %s.", count(least, "line")) }
+
+func linesTooMany(most int) string {
+	return fmt.Sprintf("These are too many: at most %s.", count(most, "line"))
+}
+
+// variantWanted asks for one of a union's forms.
+func variantWanted(f environment.ConfigField) string {
+	if len(f.Variants) == 0 {
+		return "This fits none of the allowed forms."
+	}
+	titles := make([]string, len(f.Variants))
+	for i, v := range f.Variants {
+		titles[i] = lowerFirst(v.Title)
+		if len(v.Field.Options) > 0 {
+			titles[i] = choices(v.Field.Options)
+		}
+	}
+	return "Enter " + oneOf(titles) + "."
 }
 
 // wanted asks for a value of the field's type.
