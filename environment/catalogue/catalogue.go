@@ -118,6 +118,7 @@ type Service struct {
 	log     *slog.Logger
 	schemas schemas
 	notes   crew.Crew // who opened secrets is noted beside the work
+	cleanup cleanupNotes
 }
 
 // New returns the catalogue. All arguments are needed.

@@ -285,6 +285,35 @@ func TestPinImage(t *testing.T) {
 	}
 }
 
+// What providers hold is asked every minute with the same secret: the note of who
+// opened it is not crowded out by that.
+func TestCleanupSpec_isNotedOnceAnHour(t *testing.T) {
+	b := withDocker(t)
+	env := b.create(dockerDraft("S", "tlsKey", "canary-1"))
+	var config struct {
+		Key environment.SecretRef `json:"tlsKeySecretRef"`
+	}
+	if err := json.Unmarshal(env.Config, &config); err != nil {
+		t.Fatal(err)
+	}
+	noted := func() int {
+		page, err := b.store.SecretAccesses(t.Context(), config.Key.SecretID, 0, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(page.Items)
+	}
+	before := noted()
+	for range 4000 { // the bench's clock goes on by a second each
+		if spec, err := b.CleanupSpec(t.Context(), &env.ID, nil, env.Driver, env.Config); err != nil || spec.Secrets["tlsKey"].Empty() {
+			t.Fatalf("%+v, %v", spec, err)
+		}
+	}
+	if n := noted() - before; n != 2 {
+		t.Errorf("noted %d times in 4000 s, want 2", n)
+	}
+}
+
 // A lease is cleaned up with the config that it was made with, after the row has
 // another one, and after it is gone.
 func TestCleanupSpec(t *testing.T) {
