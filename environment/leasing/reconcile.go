@@ -19,6 +19,7 @@ const (
 	// strangerAge is how old an object is before it counts as nobody's.
 	strangerAge  = time.Minute
 	listLimit    = 20 * time.Second
+	placeLimit   = 45 * time.Second // of all configurations of one place
 	placesAtOnce = 4
 )
 
@@ -102,7 +103,11 @@ func (s *Service) places(ctx context.Context) ([]*place, error) {
 }
 
 // list asks a place what it holds, by the first configuration that gets an answer.
+// One place that is down holds the others up for placeLimit at most, however many
+// configurations lead there.
 func (s *Service) list(ctx context.Context, p *place) ([]environment.Held, environment.Spec, error) {
+	ctx, cancel := context.WithTimeout(ctx, placeLimit)
+	defer cancel()
 	var last error
 	for _, source := range p.sources {
 		spec := environment.Spec{Driver: source.Driver, Config: source.Config}

@@ -2,6 +2,7 @@ package leasing_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,6 +182,23 @@ func TestReconcile_otherPlaces(t *testing.T) {
 		}
 		if got := y.row(l.ID); got.Status != environment.LeaseRetained {
 			t.Errorf("judged by another engine's list: %s", got.Status)
+		}
+	})
+}
+
+// A place that is down is not asked by every configuration that leads there: others
+// wait for it.
+func TestReconcile_manyConfigurationsOfAPlaceThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, reused)
+		for i := range 50 {
+			y.newEnv(fmt.Sprintf("env %d", i), fmt.Sprintf(`{"provider":"docker","engine":"down","memoryMiB":%d}`, 100+i))
+		}
+		y.driver.gate = gateOf("driver.List", func(ctx context.Context) fate { <-ctx.Done(); return fate{instead: ctx.Err()} })
+		began := time.Now()
+		y.reconcile()
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it took %s", took)
 		}
 	})
 }
