@@ -137,8 +137,17 @@ func (s *server) watchedRows(c echo.Context, ids []string) error {
 
 // testAll begins a test of each environment that can be tested.
 func (s *server) testAll(c echo.Context) error {
-	if _, err := s.Probing.StartAll(c.Request().Context(), s.actor(c)); err != nil {
+	company, err := s.pickedID(c)
+	if err != nil {
 		return err
 	}
-	return redirect(c, done(views.Environments, views.NoticeTestsBegun))
+	_, unnamed, err := s.Probing.StartAll(c.Request().Context(), s.actor(c), company)
+	if err != nil {
+		return err
+	}
+	notice := views.NoticeTestsBegun
+	if unnamed > 0 {
+		notice = views.NoticeTestsUnnamed
+	}
+	return redirect(c, done(views.Environments, notice))
 }

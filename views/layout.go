@@ -84,9 +84,11 @@ const (
 	NoticeDeleted    Notice = "deleted"
 	NoticeTrusted    Notice = "trusted"
 	NoticeTestsBegun Notice = "tests-begun"
-	NoticeSettings   Notice = "settings"
-	NoticeCompany    Notice = "company"
-	NoticeAgentSaved Notice = "agent-saved"
+	// NoticeTestsUnnamed is of tests of all, without those of sandboxes.
+	NoticeTestsUnnamed Notice = "tests-unnamed"
+	NoticeSettings     Notice = "settings"
+	NoticeCompany      Notice = "company"
+	NoticeAgentSaved   Notice = "agent-saved"
 	// NoticeSessionsEnded is that of somebody else.
 	NoticeSessionsEnded Notice = "sessions-ended"
 	NoticeName          Notice = "name"
@@ -117,6 +119,8 @@ func (n Notice) Text() string {
 		return "Host key trusted. Test again to go on."
 	case NoticeTestsBegun:
 		return "Tests begun."
+	case NoticeTestsUnnamed:
+		return "Tests begun, but for sandboxes: pick a company that they are tested for."
 	case NoticeSettings:
 		return "Settings saved."
 	case NoticeCompany:

@@ -145,8 +145,8 @@ func stagesOf(p environment.Probe, now time.Time) []stageProps {
 		switch s.Status {
 		case environment.StageSkipped:
 			sp.step.Text = "not tried"
-			if s.Message != "" && p.Draft && p.OK {
-				sp.step.Text = s.Message // why a draft leaves it out
+			if s.Message != "" && (s.StartedAt != nil || p.Draft && p.OK) {
+				sp.step.Text = s.Message // it was cut short; why a draft leaves it out
 			}
 		case environment.StageRunning:
 			if s.StartedAt != nil {

@@ -68,6 +68,8 @@ func TestC71_AForeignProbeIsLikeNone(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+func third[T, U any](_ T, _ U, err error) error { return err }
+
 // TestMembersReadProbesWithoutHosts: not in the result, not in its stages, not in
 // its events.
 func TestMembersReadProbesWithoutHosts(t *testing.T) {
@@ -128,7 +130,7 @@ func TestNothingIsTestedWhileEnvironmentsAreOff(t *testing.T) {
 		for name, err := range map[string]error{
 			"one":   second(b.Start(t.Context(), operator, env.ID, nil)),
 			"draft": second(b.StartDraft(t.Context(), operator, nil, nil, environment.Draft{Driver: "ssh"})),
-			"all":   second(b.StartAll(t.Context(), operator)),
+			"all":   third(b.StartAll(t.Context(), operator, nil)),
 		} {
 			if environment.CodeOf(err) != environment.CodeEnvironmentsDisabled {
 				t.Errorf("%s: %v", name, err)

@@ -285,7 +285,7 @@ func TestStartAll_leavesOutWhatCannot(t *testing.T) {
 		b.env("local", "Local", environment.StatusActive)
 		b.env("mute", "c", environment.StatusActive)
 		b.env("gone", "d", environment.StatusActive)
-		started, err := b.StartAll(t.Context(), operator)
+		started, _, err := b.StartAll(t.Context(), operator, nil)
 		if err != nil || len(started) != 2 {
 			t.Errorf("started %d, %v; want the two that can", len(started), err)
 		}

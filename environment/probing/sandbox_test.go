@@ -308,14 +308,22 @@ func TestSandbox_needsACompany(t *testing.T) {
 			t.Errorf("got %+v", e)
 		}
 		ssh := b.env("ssh", "host", environment.StatusActive)
-		started, err := b.StartAll(t.Context(), operator)
-		if err != nil || len(started) != 1 || *started[0].EnvironmentID != ssh.ID {
-			t.Errorf("started %+v, %v; want only the host", started, err)
+		started, unnamed, err := b.StartAll(t.Context(), operator, nil)
+		if err != nil || len(started) != 1 || *started[0].EnvironmentID != ssh.ID || unnamed != 1 {
+			t.Errorf("started %+v, %d left out, %v; want only the host", started, unnamed, err)
 		}
 		b.wait(started[0].ID)
 		if len(b.boxes.specs()) != 0 {
 			t.Error("a sandbox was made")
 		}
+		started, unnamed, err = b.StartAll(t.Context(), operator, b.acme())
+		if err != nil || len(started) != 2 || unnamed != 0 {
+			t.Errorf("for a company: started %+v, %d left out, %v; want both", started, unnamed, err)
+		}
+		for _, p := range started {
+			b.wait(p.ID)
+		}
+		b.wantNothingHeld()
 	})
 }
 

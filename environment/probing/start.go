@@ -149,39 +149,51 @@ func (s *Service) StartDraft(ctx context.Context, actor environment.Actor, compa
 // StartAll begins a probe of every active environment whose driver can, but
 // Local. A sandbox is really started for it, so one whose company nobody can tell
 // or whose budget is used up is left out, and so is what refuses meanwhile because
-// it was just archived or deleted.
-func (s *Service) StartAll(ctx context.Context, actor environment.Actor) ([]environment.Probe, error) {
+// it was just archived or deleted. company is whom sandboxes are tested for, nil for
+// the only one that there is; unnamed is how many were left out for want of it.
+func (s *Service) StartAll(ctx context.Context, actor environment.Actor, company *uuid.UUID) (started []environment.Probe, unnamed int, err error) {
 	if err := access.May(actor, access.ManageEnvironment, access.Instance); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if _, err := s.enabled(ctx); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	started := []environment.Probe{}
+	started = []environment.Probe{}
 	filter := environment.ListFilter{Status: environment.StatusActive, Limit: 1000}
 	for {
 		page, err := s.store.ListEnvironments(ctx, filter)
 		if err != nil {
-			return started, err
+			return started, unnamed, err
 		}
 		for _, view := range page.Items {
 			if !s.canTestAll(view.Environment) {
 				continue
 			}
-			p, err := s.startSaved(ctx, actor, view.Environment, nil)
+			p, err := s.startSaved(ctx, actor, view.Environment, companyFor(view.Environment, company))
 			if err != nil && refused(err) {
+				if environment.CodeOf(err) == environment.CodeCompanyRequired {
+					unnamed++
+				}
 				continue
 			}
 			if err != nil {
-				return started, err
+				return started, unnamed, err
 			}
 			started = append(started, p)
 		}
 		if page.Next == "" {
-			return started, nil
+			return started, unnamed, nil
 		}
 		filter.Cursor = page.Next
 	}
+}
+
+// companyFor is company for a sandbox; a probe of anything else is for nobody.
+func companyFor(env environment.Environment, company *uuid.UUID) *uuid.UUID {
+	if env.Driver != environment.DriverSandbox {
+		return nil
+	}
+	return company
 }
 
 // canTestAll leaves out Local, whose probe proves next to nothing, and what no

@@ -47,9 +47,11 @@ func conclude(p environment.Probe, out outcome, now time.Time) environment.Probe
 func settle(p environment.Probe, now time.Time) environment.Probe {
 	p.Stages = slices.Clone(p.Stages)
 	for i := range p.Stages {
-		switch stage := &p.Stages[i]; stage.Status {
-		case environment.StageRunning:
+		switch stage := &p.Stages[i]; {
+		case stage.Status == environment.StageRunning, cutOff(*stage, p):
 			endRunning(stage, p, now)
+		}
+		switch stage := &p.Stages[i]; stage.Status {
 		case environment.StageOK, environment.StageWarning, environment.StageFailed, environment.StageSkipped:
 		default:
 			stage.Status = environment.StageSkipped
@@ -74,6 +76,12 @@ func settle(p environment.Probe, now time.Time) environment.Probe {
 	return p
 }
 
+// cutOff: the driver said that a stage was not done in time, because somebody
+// cancelled the probe.
+func cutOff(stage environment.Stage, p environment.Probe) bool {
+	return p.State == environment.ProbeCancelled && stage.Status == environment.StageFailed && stage.Code == environment.CodeTimedOut
+}
+
 // endRunning ends a stage that had begun and was never said to have ended.
 func endRunning(stage *environment.Stage, p environment.Probe, now time.Time) {
 	if stage.StartedAt != nil {
@@ -82,6 +90,7 @@ func endRunning(stage *environment.Stage, p environment.Probe, now time.Time) {
 	switch p.State {
 	case environment.ProbeCancelled:
 		stage.Status, stage.Message = environment.StageSkipped, "Cancelled."
+		stage.Code, stage.Severity, stage.Remediation = "", "", ""
 		return
 	case environment.ProbeInterrupted:
 		stage.Message = "The server stopped during this stage."
