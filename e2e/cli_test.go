@@ -149,27 +149,47 @@ func TestCLI_MainJob(t *testing.T) {
 	want(3, "", "env", "get", "box")
 }
 
-// TestCLI_CtrlCCancels: one SIGINT ends the command on the target.
+// TestCLI_CtrlCCancels: one SIGINT ends the command on the target, and SIGTERM ends
+// the command line even if no server hears of it.
 func TestCLI_CtrlCCancels(t *testing.T) {
-	s, host := newServer(t), newHost(t)
+	s, host := newServer(t, "BERTH_RUN_GRACE="+shortGrace.String()), newHost(t)
 	s.furnish(t, "CLI")
 	host.save(t, s, "Box")
-	cmd := exec.Command(binary(t), "run", "--env", "Box", "--", "sh", "-c", "echo begun; sleep 7654")
-	cmd.Env = append(os.Environ(), "BERTH_API_BASE="+s.url)
-	var out, errOut logBuffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	begin := func(work string) (cmd *exec.Cmd, errOut *logBuffer) {
+		t.Helper()
+		cmd = exec.Command(binary(t), "run", "--env", "Box", "--", "sh", "-c", "echo begun; "+work)
+		cmd.Env = append(os.Environ(), "BERTH_API_BASE="+s.url)
+		var out logBuffer
+		errOut = &logBuffer{}
+		cmd.Stdout, cmd.Stderr = &out, errOut
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		until(t, 20*time.Second, "it prints", func() bool { return strings.Contains(out.String(), "begun") })
+		return cmd, errOut
 	}
-	until(t, 20*time.Second, "it prints", func() bool { return strings.Contains(out.String(), "begun") })
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
+	ends := func(cmd *exec.Cmd, errOut *logBuffer, with syscall.Signal) {
+		t.Helper()
+		if err := cmd.Process.Signal(with); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // the exit code is looked at below
+		if code := cmd.ProcessState.ExitCode(); code != 130 {
+			t.Errorf("exit %d, want 130\n%s", code, errOut)
+		}
 	}
-	_ = cmd.Wait() // the exit code is looked at below
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit %d, want 130\n%s", code, &errOut)
-	}
+	cmd, errOut := begin("sleep 7654")
+	ends(cmd, errOut, syscall.SIGINT)
 	until(t, 5*time.Second, "the command is gone", func() bool { return running(t, "sleep 7654") == 0 })
+
+	cmd, errOut = begin("sleep 7655")
+	s.kill(t)
+	began := time.Now()
+	ends(cmd, errOut, syscall.SIGTERM)
+	if took := time.Since(began); took > 15*time.Second || !strings.Contains(errOut.String(), "it may go on") {
+		t.Errorf("without a server it took %s and said %s", took, errOut)
+	}
+	until(t, shortGrace+15*time.Second, "the command is gone", func() bool { return running(t, "sleep 7655") == 0 })
 }
 
 // TestDemo runs it as a newcomer does, with its port taken, and wants nothing

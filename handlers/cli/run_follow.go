@@ -50,8 +50,13 @@ func (f *runFollower) note(format string, args ...any) {
 	}
 }
 
+// cancelPatience is how long a server that does not answer is asked to cancel a
+// run: a restart passes, and whoever sent the signal is not kept waiting.
+const cancelPatience = 8 * time.Second
+
 // follow returns the run when it has ended. The first SIGINT or SIGTERM cancels
-// the run, the second gives up waiting for it.
+// the run, the second gives up waiting for it, as does a server that does not
+// answer when it is asked to cancel.
 func (f *runFollower) follow(ctx context.Context) (api.Run, error) {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -69,14 +74,22 @@ func (f *runFollower) follow(ctx context.Context) (api.Run, error) {
 		ended <- end{run, err}
 	}()
 	asked := false
+	answered := make(chan error, 1)
 	for {
 		select {
 		case e := <-ended:
 			f.interrupted = asked && e.run.Status == string(environment.RunCancelled)
-			if asked && errors.Is(context.Cause(ctx), errLeft) {
-				return e.run, &exitError{code: exitInterrupted, cause: errLeft}
+			if cause := context.Cause(ctx); asked && (errors.Is(cause, errLeft) || errors.Is(cause, errUnheard)) {
+				return e.run, &exitError{code: exitInterrupted, cause: cause}
 			}
 			return e.run, e.err
+		case err := <-answered:
+			if err != nil {
+				f.a.say("berth: cancel: %v", err)
+			}
+			if err != nil && worthWaiting(err) {
+				leave(errUnheard)
+			}
 		case <-signals:
 			if asked {
 				leave(errLeft)
@@ -84,14 +97,28 @@ func (f *runFollower) follow(ctx context.Context) (api.Run, error) {
 			}
 			asked = true
 			f.note("Cancelling the run; Ctrl-C again leaves it.")
-			if err := f.c.cancelRun(ctx, f.id, nil); err != nil {
-				f.a.say("berth: cancel: %v", err)
-			}
+			go func() { answered <- f.cancel(ctx) }()
 		}
 	}
 }
 
-var errLeft = errors.New("left; the run goes on to its end")
+var (
+	errLeft    = errors.New("left; the run goes on to its end")
+	errUnheard = errors.New("left; nobody heard that the run is to be cancelled, and it may go on")
+)
+
+// cancel asks for the run's end until the server has answered or cancelPatience is
+// over.
+func (f *runFollower) cancel(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, cancelPatience)
+	defer done()
+	for {
+		err := f.c.cancelRun(ctx, f.id, nil)
+		if err == nil || !worthWaiting(err) || pause(ctx, 300*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
 
 func (c *client) cancelRun(ctx context.Context, id uuid.UUID, into *api.Run) error {
 	r := request{method: http.MethodPost, path: "/runs/" + id.String() + "/cancel"}
