@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/drivers/docker/enginetest"
 	domain "berth/environment"
 )
 
@@ -19,9 +20,30 @@ func TestSoak(t *testing.T) {
 		"host dropped again and again":          hostDroppedOften,
 		"database away for 20 s":                func(t *testing.T) { outage(t, 20*time.Second) },
 		"many runs and tests at once":           many,
+		"servers killed before an engine":       func(t *testing.T) { killServers(t, 200) },
+		"servers killed at every step":          func(t *testing.T) { crashPoints(t, true) },
+		"engine and registry in trouble":        func(t *testing.T) { engineFaults(t, 200, time.Minute) },
+		"a sandbox that takes long to resume":   slowResume,
 	} {
 		t.Run(name, drill)
 	}
+}
+
+// slowResume wants a resume that needs more than a minute to succeed, also when its
+// first tries are not answered, and one that fails to take no longer than it may.
+func slowResume(t *testing.T) {
+	const needs = 65 * time.Second
+	r := newResumes(t, func(e *enginetest.Engine) string { return e.Slow(t, needs) }, 180)
+	before := r.keeps(t, 5*time.Minute, "sh", "-c", "echo mine > note")
+	r.proxy.LoseAnswer("/start", 1)
+	began := time.Now()
+	after := r.keeps(t, 5*time.Minute, "cat", "note")
+	took := time.Since(began)
+	if took < needs || after.ProviderLeaseID != before.ProviderLeaseID || after.Acquisition != "resumed" {
+		t.Errorf("after %s it was %+v, before %+v", took, after, before)
+	}
+	t.Logf("resumed in %s", took.Round(time.Second))
+	newResumes(t, func(e *enginetest.Engine) string { return e.Busybox(t) }, 75).fails(t, 75*time.Second)
 }
 
 // serverGone wants the work to live for most of the grace and to be gone soon
