@@ -11,6 +11,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"berth/environment"
 )
@@ -24,18 +25,18 @@ var errTooMuch = errors.New("the engine's answer is too long")
 // long breaks it.
 type answers struct {
 	net.Conn
-	read int64
+	read atomic.Int64 // an engine may also answer before it was asked
 }
 
 // Write sends a request, or a part of one: the next answer begins.
 func (c *answers) Write(p []byte) (int, error) {
-	c.read = 0
+	c.read.Store(0)
 	return c.Conn.Write(p)
 }
 
 func (c *answers) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if c.read += int64(n); c.read > maxAnswer {
+	if c.read.Add(int64(n)) > maxAnswer {
 		return 0, errTooMuch
 	}
 	return n, err
