@@ -17,6 +17,7 @@ func capabilities() environment.Capabilities {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	drivertest.Run(t, func(t *testing.T) (environment.Driver, environment.Spec) {
 		e := shared.Engine(t)
 		return driver(t, docker.Options{}), specOf(t, e, e.Busybox(t))

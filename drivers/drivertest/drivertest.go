@@ -5,6 +5,7 @@ package drivertest
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"reflect"
 	"testing"
 
@@ -16,10 +17,15 @@ import (
 // live until the end of the test. want is what the driver must declare, but for
 // its schema. What sandboxes must do is checked of a driver with a provider.
 func Run(t *testing.T, newDriver func(t *testing.T) (environment.Driver, environment.Spec), want environment.Capabilities) {
-	t.Setenv("BERTH_DRIVERTEST_CANARY", canary) // in the server's own environment
+	// In the server's own environment; it stays there, so that drivers may be tested
+	// beside other tests.
+	if err := os.Setenv("BERTH_DRIVERTEST_CANARY", canary); err != nil {
+		t.Fatal(err)
+	}
 	d, spec := newDriver(t)
+	rounds := roundsOnHost
 	if want.Provider != "" {
-		spec = ofInstance(spec)
+		spec, rounds = ofInstance(spec), roundsInSandbox
 	}
 	t.Run("declares what it can do", func(t *testing.T) { declares(t, d, want) })
 	t.Run("acquires and releases, twice each", func(t *testing.T) { acquires(t, d, spec) })
@@ -38,7 +44,7 @@ func Run(t *testing.T, newDriver func(t *testing.T) (environment.Driver, environ
 	}
 	ref.Spec = spec
 	if want.Exec {
-		runCommands(t, &target{driver: d, ref: ref})
+		runCommands(t, &target{driver: d, ref: ref, rounds: rounds})
 	}
 	if want.Exec && want.Files {
 		runFiles(t, &target{driver: d, ref: ref})

@@ -57,9 +57,9 @@ func (x *target) gone(t *testing.T, o outcome, marker, mark, ended string, began
 }
 
 func (x *target) stopEnds(t *testing.T) {
-	for round := range 10 {
+	for round := range x.rounds {
 		mark, marker, argv := fmt.Sprintf("43210%d", round), environment.NewID().String(), family
-		if round == 9 {
+		if round == x.rounds-1 {
 			argv = stubborn
 		}
 		c, stop := stopWhen(t, "ready")
@@ -109,7 +109,7 @@ func (x *target) noDaemonStays(t *testing.T) {
 
 func (x *target) detachAndResume(t *testing.T) {
 	e := environment.Exec{Marker: environment.NewID().String(),
-		Argv: []string{"sh", "-c", "i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i; echo noise $i >&2; sleep 0.1; done; exit 7"}}
+		Argv: []string{"sh", "-c", "i=0; while [ $i -lt 15 ]; do i=$((i+1)); echo line $i; echo noise $i >&2; sleep 0.1; done; exit 7"}}
 	c, ready := stopWhen(t, "line 5\n")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
@@ -126,7 +126,7 @@ func (x *target) detachAndResume(t *testing.T) {
 	e.OnStart = func(environment.Process, environment.HostFacts, string) error { started++; return nil }
 	o = x.runWith(t.Context(), t, e, c)
 	var out, errOut strings.Builder
-	for i := range 30 {
+	for i := range 15 {
 		fmt.Fprintf(&out, "line %d\n", i+1)
 		fmt.Fprintf(&errOut, "noise %d\n", i+1)
 	}

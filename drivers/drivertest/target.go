@@ -15,7 +15,15 @@ import (
 type target struct {
 	driver environment.Driver
 	ref    environment.Ref
+	rounds int // of what races, if anything does
 }
+
+// Rounds on a host, and in a sandbox, where each is several calls of an engine and
+// what may race is the same program.
+const (
+	roundsOnHost    = 10
+	roundsInSandbox = 4
+)
 
 // outcome is what a command did.
 type outcome struct {
