@@ -36,7 +36,7 @@ func (d *Driver) resume(ctx context.Context, ref environment.Ref, spec environme
 	if err != nil {
 		return environment.Ref{}, err
 	}
-	if other := s.otherImage(ref, made.Image); other != nil {
+	if other := s.otherImage(ref, sumOf(made.Image)); other != nil {
 		return environment.Ref{}, other
 	}
 	if err := s.start(ctx, made, b); err != nil {
