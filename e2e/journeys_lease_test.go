@@ -45,6 +45,7 @@ func TestJourney_SandboxLeases(t *testing.T) {
 	b.click("#destroy-" + lease)
 	b.inState("#lease-destroy", "ready")
 	b.reads("#lease-destroy", "cannot be brought back")
+	b.counts("#lease-destroy [data-close]:focus", 1) // not what destroys
 	b.follow("Cancel")
 	b.misses("#lease-destroy")
 	if ids := s.held(t, env); len(ids) != 1 {

@@ -58,9 +58,10 @@ func TestJourney_SandboxQualification(t *testing.T) {
 	b.imageTab(env, s.company)
 	b.inState("#qualification", "recorded")
 
+	digest := pinned[len(tag)+1:]
 	s.registry.Stop(t)
-	s.engine.Untag(t, s.registry.Address+"/team/agent@"+pinned[len(tag)+1:])
-	b.testsFrom(env, s.company, "unfit")
+	s.engine.Untag(t, s.registry.Address+"/team/agent@"+digest)
+	b.testsFrom(env, s.company, "unreachable")
 	b.imageTab(env, s.company)
 	b.inState("#qualification", "revoked")
 	s.isEmpty(t, env, "at the end")

@@ -253,6 +253,9 @@ func TestJourney_SandboxWrongPassword(t *testing.T) {
 		t.Errorf("the code is %s", code)
 	}
 	s.isEmpty(t, id, "after the refusal")
+	b.visit(pages + "/" + id + "?tab=leases")
+	b.inState("#rows > li", "failed")
+	b.visit(pages + "/" + id)
 
 	b.follow("Edit")
 	b.takes("config-registryPassword", "paste")
