@@ -152,7 +152,6 @@ const (
 	CodeBudgetExhausted      = "budget_exhausted"
 	CodeQualificationMissing = "sandbox_snapshot_qualification_required"
 	CodeEnvironmentManaged   = "environment_managed"
-	CodeReserved             = "reserved_metadata"
 )
 
 // DockerStages are the stages of a probe of a sandbox, in order.
@@ -218,8 +217,6 @@ type Fingerprints struct {
 	Qualification string
 	// Reuse is of all of it: a sandbox is picked up again for the same one only.
 	Reuse string
-	// Reference is the config's secrets alone: what an account change shows in.
-	Account string
 	// Template is the active captured image that applies; nil while there is none.
 	Template *uuid.UUID
 }

@@ -31,12 +31,9 @@ func (s *Service) Fingerprints(ctx context.Context, env environment.Environment)
 		return none, fmt.Errorf("fingerprint environment %s: %w", env.ID, err)
 	}
 	roles := s.roles(env)
-	lasting, account := maps.Clone(config), map[string]any{}
-	for key, value := range config {
-		switch _, isRef := secretField(key); {
-		case isRef || roles(key) == configschema.RoleAccount:
-			account[key] = value
-		case roles(key) == configschema.RoleRuntime:
+	lasting := maps.Clone(config)
+	for key := range config {
+		if _, isRef := secretField(key); !isRef && roles(key) == configschema.RoleRuntime {
 			delete(lasting, key)
 		}
 	}
@@ -44,7 +41,7 @@ func (s *Service) Fingerprints(ctx context.Context, env environment.Environment)
 	for _, p := range []struct {
 		to *string
 		of map[string]any
-	}{{&prints.Qualification, lasting}, {&prints.Reuse, config}, {&prints.Account, account}} {
+	}{{&prints.Qualification, lasting}, {&prints.Reuse, config}} {
 		if *p.to, err = digest(env.Key(), p.of); err != nil {
 			return none, fmt.Errorf("fingerprint environment %s: %w", env.ID, err)
 		}
