@@ -23,6 +23,7 @@ const codeSandboxStopped = "sandbox_stopped"
 // nothing of the command can be left: KindUnavailable connection_lost, with the
 // detail "sandbox" ("gone" or "stopped").
 func (d *Driver) Exec(ctx context.Context, ref environment.Ref, e environment.Exec) (environment.ExecResult, error) {
+	asked := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var end ending
@@ -45,6 +46,11 @@ func (d *Driver) Exec(ctx context.Context, ref environment.Ref, e environment.Ex
 		return told(p, h, dir)
 	}
 	result, err := supervisor.Exec(ctx, open, ref, e)
+	if environment.CodeOf(err) == environment.CodeShellUnusable { // or the sandbox ended under it
+		if s, lost := d.sandboxOf(asked, ref); lost == nil && s.stays(asked, noticed) != nil && end.is(s.stopped(asked)) {
+			return environment.ExecResult{}, end.error()
+		}
+	}
 	if over := end.error(); over != nil && errors.Is(err, environment.ErrDetach) {
 		return environment.ExecResult{}, over
 	}

@@ -161,6 +161,23 @@ func TestEngineRestarts(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("killed as its shell opens", func(t *testing.T) {
+		for i := range 8 {
+			if ref, err = d.Resume(t.Context(), ref, spec); err != nil {
+				t.Fatal(err)
+			}
+			failed := make(chan error, 1)
+			go func() {
+				_, err := d.Exec(t.Context(), ref, environment.Exec{Marker: environment.NewID().String(), Argv: []string{"sleep", "60"}, Grace: time.Minute})
+				failed <- err
+			}()
+			<-time.After(time.Duration(i) * 10 * time.Millisecond)
+			e.Kills(t, ref.ProviderID)
+			if err := <-failed; environment.CodeOf(err) != environment.CodeConnectionLost {
+				t.Errorf("after %d ms: got %v", 10*i, err)
+			}
+		}
+	})
 }
 
 // TestEngineHangs makes it answer nothing in the middle of things.

@@ -22,6 +22,9 @@ const (
 	maxLook   = time.Second
 	// settled is for how long a container must have run in a probe.
 	settled = 300 * time.Millisecond
+	// noticed is how long the engine may need to see that a container has ended whose
+	// commands have.
+	noticed = 2 * time.Second
 )
 
 // start starts a container, unless it runs, and waits until it is healthy where
@@ -50,7 +53,7 @@ func (s *sandbox) start(ctx context.Context, made container.InspectResponse, b *
 		return s.healthy(ctx, b)
 	}
 	if s.thorough() {
-		if err := s.stays(ctx); err != nil {
+		if err := s.stays(ctx, settled); err != nil {
 			return err
 		}
 	}
@@ -121,9 +124,9 @@ func health(state *container.State) string {
 	return clean(string(state.Health.Status))
 }
 
-// stays sees to it that a container does not end as soon as it has started.
-func (s *sandbox) stays(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, settled)
+// stays sees to it that a container does not end within a short time.
+func (s *sandbox) stays(ctx context.Context, look time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, look)
 	defer cancel()
 	wait := s.ContainerWait(limited, s.id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
 	select {
