@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,7 +106,7 @@ func parseManaged(raw []byte) (*environment.ManagedSandbox, error) {
 	var m environment.ManagedSandbox
 	if err := d.Decode(&m); err != nil {
 		if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
-			return nil, fmt.Errorf("%s has the wrong type", wrong.Field)
+			return nil, fmt.Errorf("%s has the wrong type", cmp.Or(wrong.Field, "what it holds"))
 		}
 		return nil, fmt.Errorf("it is not the JSON that is asked for: %w", err)
 	}

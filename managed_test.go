@@ -120,6 +120,7 @@ func TestManagedSandboxAtTheStart(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"gone":        {"", "no such file"},
 		"no JSON":     {"hello", "JSON"},
+		"no object":   {"[]", "what it holds has the wrong type"},
 		"bad setting": {`{"name":"S","provider":"fake","config":{"startupTimeoutSec":0}}`, "config.startupTimeoutSec: Enter a whole number from 1 to 900 s."},
 		"no such one": {`{"name":"S","provider":"cloud"}`, "cloud is not installed"},
 	} {
