@@ -29,6 +29,15 @@ func TestWhatIsMadeOfACaptureIsNotOurs(t *testing.T) {
 	if err != nil || len(held) != 1 || held[0].ProviderID != ref.ProviderID {
 		t.Errorf("listed: got %+v, %v, want our own alone", held, err)
 	}
+	committed := e.Commit(t, ref.ProviderID)
+	copied := e.Create(t, committed, nil)
+	own := e.Create(t, committed, map[string]string{"berth.lease": environment.NewID().String()})
+	held, err = d.List(t.Context(), spec)
+	if err != nil || len(held) != 2 || slices.ContainsFunc(held, func(h environment.Held) bool { return h.ProviderID == copied }) {
+		t.Errorf("listed beside a copy by hand: got %+v, %v, want our own and %s", held, err, own)
+	}
+	e.Remove(t, copied)
+	e.Remove(t, own)
 	if err := d.DeleteImage(t.Context(), spec, image); environment.CodeOf(err) != "image_in_use" {
 		t.Errorf("delete while it is used: got %v", err)
 	}

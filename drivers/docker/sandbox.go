@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"berth/environment"
 
@@ -126,11 +127,23 @@ func (e *engine) held(ctx context.Context, instance uuid.UUID, more ...string) (
 	}
 	ours := r.Items[:0]
 	for _, c := range r.Items {
-		if c.Labels[labelInstance] == instance.String() { // whatever the engine makes of the filter
+		if c.Labels[labelInstance] == instance.String() && !e.inherits(limited, c) { // whatever the engine makes of the filter
 			ours = append(ours, c)
 		}
 	}
 	return ours, nil
+}
+
+// inherits reports whether a container has our labels from its image alone: who
+// commits a sandbox by hand, and starts something from that, gets all of them. Its
+// name tells it from a sandbox first, which costs nothing.
+func (e *engine) inherits(ctx context.Context, c container.Summary) bool {
+	lease := c.Labels[labelLease]
+	if slices.Contains(c.Names, "/"+nameOf(lease)) {
+		return false
+	}
+	image, err := e.ImageInspect(ctx, c.ImageID)
+	return err == nil && image.Config != nil && image.Config.Labels[labelLease] == lease
 }
 
 // short is an id as people know it.
