@@ -27,7 +27,6 @@ type walk struct {
 	world   string
 	marks   string // a file for each run, with a line for each time that it was done
 	deaths  int
-	runs    []string
 }
 
 func newWalk(t *testing.T) *walk {
