@@ -285,6 +285,12 @@ func crashPoints(t *testing.T, patient bool) {
 	if err := waitFor(3*time.Minute, func() bool { return w.sandboxes(t) == kept }); err != nil {
 		t.Errorf("%d sandboxes are there, %d are kept", w.sandboxes(t), kept)
 	}
+	if patient {
+		until(t, 3*time.Minute, "what is kept is stopped", func() bool {
+			running, err := filepath.Glob(filepath.Join(w.world, "sandboxes", "*", "running"))
+			return err == nil && len(running) == 0
+		})
+	}
 	created, err := os.Stat(filepath.Join(w.world, "calls", "created"))
 	if err != nil {
 		t.Fatal(err)

@@ -63,3 +63,25 @@ func (s *Service) noteGone(ctx context.Context, p *place, l environment.Lease, h
 	}
 	return changed
 }
+
+// stopKept stops what is kept to be used again and yet runs: a server died that was
+// resuming it. What is being picked up at this moment is left alone, and so is what
+// is kept to be looked at.
+func (s *Service) stopKept(ctx context.Context, p *place, l environment.Lease, held []environment.Held) int {
+	if l.Status != environment.LeaseRetained || l.ScopeKey == nil || l.ProviderID == nil || !s.isIn(p, l) || s.now().Sub(l.LastUsedAt) < goneFor || ctx.Err() != nil {
+		return 0
+	}
+	if !slices.ContainsFunc(held, func(h environment.Held) bool { return h.ProviderID == *l.ProviderID && h.Running }) {
+		return 0
+	}
+	after, err := s.finish(ctx, environment.System(), l.ID, environment.Spec{}, ending{outcome: environment.LeaseRetained, shelf: true})
+	switch {
+	case environment.CodeOf(err) == environment.CodeLeaseInUse:
+		return 0
+	case err != nil:
+		s.log.Warn("stop what is kept and runs", "lease", l.ID, "provider_id", *l.ProviderID, "err", err)
+		return 0
+	}
+	s.log.Warn("what is kept was running", "lease", l.ID, "provider_id", *l.ProviderID, "status", after.Status)
+	return 1
+}

@@ -148,6 +148,7 @@ func (s *Service) compare(ctx context.Context, p *place) int {
 	n := s.removeStrangers(ctx, p, spec, held)
 	for _, l := range before {
 		n += s.noteGone(ctx, p, l, held)
+		n += s.stopKept(ctx, p, l, held)
 	}
 	return n
 }

@@ -203,6 +203,37 @@ func TestReconcile_manyConfigurationsOfAPlaceThatHangs(t *testing.T) {
 	})
 }
 
+// What is kept and yet runs is stopped, and kept; unless somebody is at it.
+func TestReconcile_keptAndRunning(t *testing.T) {
+	for name, pickedUp := range map[string]bool{"its server died": false, "it is being picked up": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				y := newYard(t, reused)
+				l := y.kept()
+				y.w.objects[*l.ProviderID].running = true
+				time.Sleep(time.Minute)
+				if pickedUp {
+					scope := *l.ScopeKey
+					if err := y.store.CreateLease(t.Context(), environment.Lease{ID: environment.NewID(), CompanyID: y.company, EnvironmentID: &y.env.ID,
+						Status: environment.LeaseAcquiring, Owner: y.owner, Driver: l.Driver, Provider: l.Provider, ScopeKey: &scope, Resumes: &l.ID}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				y.reconcile()
+				got := y.row(l.ID)
+				if y.w.running(*l.ProviderID) != pickedUp || got.Status != environment.LeaseRetained || *got.ScopeKey != *l.ScopeKey || got.FailureReason != nil {
+					t.Errorf("it runs: %v, %s for %s", y.w.running(*l.ProviderID), got.Status, word(got.FailureReason))
+				}
+				if !pickedUp {
+					if again, _ := y.acquire(); *again.ProviderID != *l.ProviderID || *again.Acquisition != environment.AcquisitionResumed {
+						t.Errorf("the next one is %s", *again.Acquisition)
+					}
+				}
+			})
+		})
+	}
+}
+
 // One engine that is reached by two names: what a lease holds is not removed as the
 // other name's.
 func TestReconcile_oneEngineByTwoNames(t *testing.T) {
