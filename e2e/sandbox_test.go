@@ -270,5 +270,5 @@ func TestSandbox_Reused(t *testing.T) {
 	}
 	s.call(t, "DELETE", "/api/environments/"+env, nil, nil, 200)
 	until(t, longWait, "the deleted environment leaves nothing", func() bool { return len(s.held(t, env)) == 0 })
-	fmt.Fprintln(t.Output(), "kept, resumed, replaced and deleted")
+	t.Log("kept, resumed, replaced and deleted")
 }
