@@ -150,7 +150,7 @@ func (o *opening) refusal(row environment.StoredSecret) string {
 	case *row.EnvironmentID != o.owner && !(cleaning && o.owner == uuid.Nil && row.RetiredAt != nil):
 		return environment.CodeSecretMissing
 	}
-	if row.Disabled {
+	if row.Disabled && !cleaning { // what was made with it would else stay for ever
 		return environment.CodeSecretDisabled
 	}
 	return ""

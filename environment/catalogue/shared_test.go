@@ -82,6 +82,11 @@ func TestSharedSecretsAreBoundAndOpenedByVersion(t *testing.T) {
 	if code := b.spec(next).SecretProblems["password"]; code != environment.CodeSecretDisabled {
 		t.Errorf("a disabled secret: %q", code)
 	}
+	// What was made with it can still be removed.
+	spec, err = b.CleanupSpec(t.Context(), &next.ID, &acme, next.Driver, next.Config)
+	if err != nil || spec.Secrets["password"].Reveal() != "canary-2" {
+		t.Errorf("for cleanup: problems %v, %v", spec.SecretProblems, err)
+	}
 }
 
 func TestReferencesThatLeadNowhere(t *testing.T) {

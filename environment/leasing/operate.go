@@ -40,8 +40,8 @@ func (s *Service) operate(ctx context.Context, actor environment.Actor, id uuid.
 	return s.finish(context.WithoutCancel(ctx), actor, id, environment.Spec{}, e)
 }
 
-// unused is KindConflict with code lease_in_use while a run or a probe is at work
-// with a lease.
+// unused is KindConflict with code lease_in_use while a run, a probe or whatever else
+// says that it is there is at work with a lease.
 func (s *Service) unused(ctx context.Context, lease environment.Lease) error {
 	if lease.RunID != nil {
 		run, err := s.store.Run(ctx, *lease.RunID)
@@ -54,11 +54,15 @@ func (s *Service) unused(ctx context.Context, lease environment.Lease) error {
 		}
 	}
 	held := lease.Status == environment.LeaseAcquiring || lease.Status == environment.LeaseActive
-	if held && lease.OwnerKind == environment.OwnerProbe && s.now().Sub(lease.HeartbeatAt) < environment.LeaseTTL {
+	beaten := s.now().Sub(lease.HeartbeatAt) < environment.LeaseTTL
+	switch {
+	case !held || !beaten || lease.RunID != nil || lease.OwnerKind == environment.OwnerOperator:
+		return nil
+	case lease.OwnerKind == environment.OwnerProbe:
 		return environment.Conflict(environment.CodeLeaseInUse, "A test is using this lease.").
 			Remedy("Cancel the test, or wait until it ends.")
 	}
-	return nil
+	return environment.Conflict(environment.CodeLeaseInUse, "This lease is in use.").Remedy("End what uses it, or wait until it ends.")
 }
 
 // RetryCleanup tries the clean-up of a lease at once, also of one that waits for an

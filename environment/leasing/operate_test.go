@@ -49,15 +49,18 @@ func TestOperator(t *testing.T) {
 			return l
 		}
 	}
-	ofProbe := func(y *yard) environment.Lease {
-		r := y.request()
-		r.OwnerKind, r.Fresh = environment.OwnerProbe, true
-		l, _, err := y.Acquire(context.Background(), r)
-		if err != nil {
-			y.t.Fatalf("acquire: %v", err)
+	ofKind := func(kind string) func(*yard) environment.Lease {
+		return func(y *yard) environment.Lease {
+			r := y.request()
+			r.OwnerKind, r.Fresh = kind, true
+			l, _, err := y.Acquire(context.Background(), r)
+			if err != nil {
+				y.t.Fatalf("acquire: %v", err)
+			}
+			return l
 		}
-		return l
 	}
+	ofProbe := ofKind(environment.OwnerProbe)
 	const (
 		released, expired, retained = environment.LeaseReleased, environment.LeaseExpired, environment.LeaseRetained
 		inUse                       = environment.CodeLeaseInUse
@@ -71,6 +74,7 @@ func TestOperator(t *testing.T) {
 		why     string
 		left    int
 	}{
+		"destroy, of a task":          {ephemeral, ofKind("a later kind"), destroy, inUse, environment.LeaseActive, "", 1},
 		"release, active":             {ephemeral, active, release, "", released, "", 0},
 		"release, active, by policy":  {reused, active, release, "", retained, "", 1},
 		"release, kept":               {reused, (*yard).kept, release, "", released, "", 0},

@@ -97,10 +97,11 @@ func (s *Service) gather(ctx context.Context, run environment.Run, open func(env
 }
 
 // sameTarget is KindConflict with code environment_changed when an environment leads
-// elsewhere than it did when the run was started: nobody chose that for it.
+// elsewhere than it did when the run was started: nobody chose that for it. It is
+// Usable's error when the driver is not offered here.
 func (s *Service) sameTarget(run environment.Run, env environment.Environment) error {
 	if env.Key() == run.Key() && s.describe(env) == run.Target {
-		return nil
+		return environment.Usable(s.drivers, env.Key()) // another server may offer less
 	}
 	return environment.Conflict(environment.CodeEnvironmentChanged, "The environment "+env.Name+" was given another target before the run began.").
 		Remedy(environment.Remedy(environment.CodeEnvironmentChanged))
