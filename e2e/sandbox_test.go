@@ -185,7 +185,7 @@ func TestSandbox_ForgedRecord(t *testing.T) {
 	if v := s.probe(t, env); !v.recorded(t) {
 		t.Fatalf("%+v", v)
 	}
-	for _, path := range []string{"/api/environments/" + env, "/api/companies/" + s.company + "/environments", "/api/activity?format=json"} {
+	for _, path := range []string{"/api/environments/" + env, "/api/companies/" + s.company + "/environments", "/api/companies/" + s.company + "/activity?format=json"} {
 		if _, body, err := s.try("GET", path, nil); err != nil || strings.Contains(strings.ToLower(string(body)), "fingerprint") ||
 			strings.Contains(string(body), "platformQ") {
 			t.Errorf("GET %s tells of the record, or %v: %s", path, err, body)
