@@ -134,6 +134,9 @@ func (s *Service) letGo(ctx context.Context, actor environment.Actor, lease envi
 		if entry = (environment.Activity{}); l.Status != environment.LeaseReleasing && l.Status != environment.LeasePendingCleanup {
 			return nil // somebody else came first
 		}
+		if l.CleanupOutcome == environment.LeaseRetained && !l.Borrowed() && !c.has(*l) {
+			return nil // the database was away for so long that somebody else is at it, who would stop what the next holder has
+		}
 		adopt(l)
 		if ref.ProviderID == "" && !l.Borrowed() && receipt.Outcome == outcomeGone && s.now().Before(s.settled(*l, ref)) {
 			l.CleanupNextAt, l.CleanupClaimUntil = new(s.settled(*l, ref)), nil // it may still come
