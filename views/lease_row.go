@@ -74,6 +74,14 @@ func (p LeaseRowProps) target() string {
 	return "a deleted environment"
 }
 
+// heldBy introduces the holder.
+func (p LeaseRowProps) heldBy() string {
+	if p.lease.Status.Ended() {
+		return "Was held by"
+	}
+	return "Held by"
+}
+
 // holder is who holds it, or held it.
 func (p LeaseRowProps) holder() string {
 	word := map[string]string{environment.OwnerRun: "run", environment.OwnerProbe: "test", environment.OwnerSetup: "set-up session",

@@ -87,10 +87,10 @@ func (v *probeView) end(w io.Writer, p api.ProbeResult) {
 	word := p.Details.Health
 	writef(w, "%s: %s\n", v.a.paint(word), printable(p.Summary))
 	if h := p.Details.Host; h != nil {
-		writef(w, "  ran on %s (boot id %s)\n", printable(h.Name), printable(h.BootID))
+		writef(w, "  ran on %s (%s %s)\n", printable(h.Name), proofOf(p.Driver), printable(h.BootID))
 	}
 	if f := p.Details.Platform; f != nil {
-		writef(w, "  platform %s %s %s %s\n", f.OS, f.Arch, f.Libc, printable(f.Distro))
+		writef(w, "  platform %s\n", strings.Join(strings.Fields(strings.Join([]string{f.OS, f.Arch, f.Libc, f.LibcVersion, printable(f.Distro)}, " ")), " "))
 	}
 	if i := p.Details.Image; i != nil {
 		writef(w, "  image %s\n", printable(imageText(*i)))

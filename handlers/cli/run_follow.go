@@ -249,7 +249,15 @@ func (f *runFollower) place(r api.Run) {
 		return
 	}
 	f.placed = true
-	f.note("Running on %s (boot id %s)", printable(r.Host.Name), printable(r.Host.BootID))
+	f.note("Running on %s (%s %s)", printable(r.Host.Name), proofOf(r.Environment.Driver), printable(r.Host.BootID))
+}
+
+// proofOf is what tells a driver's targets apart: a container has its host's boot id.
+func proofOf(driver string) string {
+	if driver == environment.DriverSandbox {
+		return "sandbox"
+	}
+	return "boot id"
 }
 
 // sayHow tells how a run ended, unless it simply succeeded.
