@@ -193,16 +193,6 @@ func (e *Engine) close() error {
 
 func (e *Engine) logFile() string { return filepath.Join(e.dir, "log") }
 
-// Log is what the engine has logged.
-func (e *Engine) Log(t testing.TB) string {
-	t.Helper()
-	b, err := os.ReadFile(e.logFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
-
 func (e *Engine) lastWords() string {
 	b, err := os.ReadFile(e.logFile())
 	if err != nil {
