@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"berth/environment"
 
@@ -34,7 +35,7 @@ func (s *server) actOnLease(c echo.Context, act leaseAct) error {
 	if err := decodeOptionalBody(c, &none); err != nil {
 		return err
 	}
-	lease, err := s.afterAct(c, id, act)
+	lease, err := s.afterAct(c, id, act, nil)
 	if err != nil {
 		return err
 	}
@@ -43,8 +44,9 @@ func (s *server) actOnLease(c echo.Context, act leaseAct) error {
 
 // afterAct does the act and waits for its end, which may take as long as the
 // provider takes: it goes on when the caller hangs up or loses the right to be
-// told, and when the server stops, where the next one takes it up.
-func (s *server) afterAct(c echo.Context, id uuid.UUID, act leaseAct) (environment.Lease, error) {
+// told, and when the server stops, where the next one takes it up. When enough comes
+// first, which is nil for who waits to the end, the lease is as it is by then.
+func (s *server) afterAct(c echo.Context, id uuid.UUID, act leaseAct, enough <-chan time.Time) (environment.Lease, error) {
 	actor := s.actor(c)
 	waiting, stop := s.whileAllowed(c.Request().Context(), actor, func(ctx context.Context, actor environment.Actor) error {
 		_, err := s.Leasing.Get(ctx, actor, id)
@@ -66,6 +68,8 @@ func (s *server) afterAct(c echo.Context, id uuid.UUID, act leaseAct) (environme
 			return environment.Lease{}, refused
 		}
 		return o.lease, o.err
+	case <-enough:
+		return s.Leasing.Get(waiting, actor, id)
 	case <-s.Stopping: // nil, and never ready, where nothing stops the server
 		return environment.Lease{}, environment.Unavailable("server_stopping", "The server stops; read the lease when it is back.").
 			With("leaseId", id)

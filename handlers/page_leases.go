@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/environment"
 	"berth/environment/leasing"
@@ -158,6 +159,10 @@ func (s *server) leaseRow(actor environment.Actor, companies []environment.Compa
 	return views.NewLeaseRow(l, company, mayManage(actor), s.Now())
 }
 
+// pageWaits is how long a page waits for a provider: most have answered by then, and
+// of the others the page tells that it goes on.
+const pageWaits = time.Second
+
 // leaseLetGo releases a lease from its row.
 func (s *server) leaseLetGo(c echo.Context) error {
 	return s.actOnLeaseRow(c, s.Leasing.Release, views.NoticeLeaseReleased)
@@ -175,7 +180,7 @@ func (s *server) actOnLeaseRow(c echo.Context, act leaseAct, notice views.Notice
 	if err != nil {
 		return err
 	}
-	lease, err := s.afterAct(c, id, act)
+	lease, err := s.afterAct(c, id, act, time.After(pageWaits))
 	if err != nil {
 		return err
 	}
@@ -212,7 +217,7 @@ func (s *server) leaseDestroyed(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	lease, err := s.afterAct(c, id, s.Leasing.Destroy)
+	lease, err := s.afterAct(c, id, s.Leasing.Destroy, time.After(pageWaits))
 	if err != nil {
 		if !isRefusedForm(err) {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"berth/environment"
 	"berth/environment/leasing"
+	"berth/handlers/api"
 	"berth/views"
 )
 
@@ -169,4 +170,23 @@ func TestLeasesPageWhileTheDatabaseIsAway(t *testing.T) {
 	if doc = f.page(f.want(f.call("GET", views.LeasesPath, "", byHTMX), 200, nil)); state(doc, "#leases") != "none" {
 		t.Errorf("afterwards it is %s", state(doc, "#leases"))
 	}
+}
+
+// TestLeaseDestroyed_slow: the page does not wait for a provider that takes its time,
+// and says that it goes on.
+func TestLeaseDestroyed_slow(t *testing.T) {
+	f := newFront(t)
+	kept := f.keep("a")
+	goOn := f.sandbox.slow()
+	defer goOn()
+	page := f.page(f.want(f.post(views.LeasesPath+"/"+kept.ID.String()+"/destroy", nil), 200, nil)) // after the redirect
+	if row := page.Find("#lease-" + kept.ID.String()); row.AttrOr("data-state", "") != "releasing" || !strings.Contains(page.Text(), "confirmed") {
+		t.Errorf("the row is %s: %s", row.AttrOr("data-state", ""), page.Text())
+	}
+	goOn()
+	var l api.Lease
+	eventually(t, "the lease to end", func() bool {
+		f.want(f.call("GET", "/api/environment-leases/"+kept.ID.String(), ""), 200, &l)
+		return environment.LeaseStatus(l.Status).Ended()
+	})
 }
