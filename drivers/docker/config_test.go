@@ -203,13 +203,13 @@ func TestConfigureNormalises(t *testing.T) {
 	saved, out, err := configure(t, settings{
 		"engine": " ssh://me@host ", "sshPrivateKey": "KEY", "sshKnownHosts": "host ssh-ed25519 AAAA\r\n",
 		"registryUsername": "u", "registryPassword": " p ", "cpus": "1.5", "memoryMiB": "64", "reuseLease": "on", "pids": "", "labels": settings{"a": "b"},
-		"workspacePath": "/work//x/", "requiredTools": []string{" git ", "git", ""}, "network": nil, "tlsKey": "not for this engine",
+		"workspacePath": "/srv//x/", "requiredTools": []string{" git ", "git", ""}, "network": nil, "tlsKey": "not for this engine",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := settings{"provider": "docker", "image": "busybox:1", "engine": "ssh://me@host:22/var/run/docker.sock", "sshKnownHosts": "host ssh-ed25519 AAAA\n",
-		"registryUsername": "u", "cpus": 1.5, "memoryMiB": 64.0, "reuseLease": true, "labels": settings{"a": "b"}, "workspacePath": "/work/x", "requiredTools": []any{"git"}}
+		"registryUsername": "u", "cpus": 1.5, "memoryMiB": 64.0, "reuseLease": true, "labels": settings{"a": "b"}, "workspacePath": "/srv/x", "requiredTools": []any{"git"}}
 	got, _ := json.Marshal(saved)
 	wanted, _ := json.Marshal(want)
 	if string(got) != string(wanted) {

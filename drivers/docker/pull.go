@@ -116,7 +116,7 @@ func (s *sandbox) unpulled(ctx context.Context, err error, p *picture) error {
 	case says("unauthorized", "denied", "authentication required", "no basic auth", "incorrect username", "forbidden", "401", "403"):
 		return s.imageDenied(p, what, cause)
 	case says("toomanyrequests", "too many requests", "rate limit"):
-		return fail(environment.KindUnavailable, environment.CodeImageDenied, fmt.Sprintf("The registry %s has had enough requests for now: %s.", p.Registry, stopless(what))).
+		return fail(environment.KindUnavailable, environment.CodeRegistryUnreachable, fmt.Sprintf("The registry %s takes no more requests for now: %s.", p.Registry, stopless(what))).
 			Remedy("Wait, or log in to the registry.")
 	case says("no matching manifest", "does not provide the specified platform", "no image found in manifest list", "no image found in image index"):
 		return s.noPlatform(p)
